@@ -1,0 +1,17 @@
+# Finds the CUDA toolkit and chooses architectures; sets GRAPHSAN_WITH_CUDA.
+set(GRAPHSAN_WITH_CUDA OFF)
+if(GRAPHSAN_CUDA)
+  include(CheckLanguage)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 100-real 120)
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(GRAPHSAN_WITH_CUDA ON)
+  else()
+    message(STATUS "No CUDA compiler found: building the host device only. "
+                   "Install the CUDA Toolkit, or set -DGRAPHSAN_CUDA=OFF to silence this.")
+  endif()
+endif()

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace graphsan::device {
+
+struct Dim3 {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+struct LaunchDims {
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t shared_bytes = 0;
+};
+
+/// A named member of a kernel's argument struct.
+struct ArgumentFieldInfo {
+  const char* name = "";
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+  bool is_pointer = false;
+};
+
+/// Describes one member; use inside a static table beside the argument struct.
+#define GRAPHSAN_ARGUMENT_FIELD(Args, member)                      \
+  ::graphsan::device::ArgumentFieldInfo {                          \
+#member, static_cast < std::uint32_t>(offsetof(Args, member)), \
+        static_cast < std::uint32_t>(sizeof(Args::member)),        \
+        std::is_pointer_v < decltype(Args::member)>                \
+  }
+
+/// One operation in its two forms, which take the same argument struct by value.
+///
+/// The CUDA form is a `__global__` function with that struct as its only parameter; the host form
+/// does the whole grid's work in one call. Instances are static and outlive every graph.
+struct Kernel {
+  const char* name = "";
+  /// Host-side address of the `__global__` function; null in a build without CUDA.
+  const void* cuda_symbol = nullptr;
+  /// `args` points to the argument struct as it was at launch.
+  void (*host_function)(const LaunchDims& dims, const void* args) = nullptr;
+  std::size_t argument_bytes = 0;
+  std::span<const ArgumentFieldInfo> fields;
+};
+
+}  // namespace graphsan::device

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kvcache/row_hash.hpp"
+
+namespace graphsan::kvcache {
+
+/// Global numbers of the rows whose digests differ, sorted. Compared and compacted on the device;
+/// only the row numbers leave it. Synchronizes. Throws std::invalid_argument when sizes differ.
+[[nodiscard]] std::vector<std::int64_t> differing_rows(device::Device& device,
+                                                       device::StreamRef stream,
+                                                       const DigestTable& a, const DigestTable& b);
+
+}  // namespace graphsan::kvcache
