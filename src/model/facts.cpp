@@ -1,0 +1,139 @@
+#include "model/facts.hpp"
+
+#include "model/enum_words.hpp"
+
+namespace graphsan::model {
+
+std::string_view to_string(RowClass row_class) {
+  switch (row_class) {
+    case RowClass::kMissing:
+      return "missing";
+    case RowClass::kStray:
+      return "stray";
+    case RowClass::kWrongValue:
+      return "wrong-value";
+    case RowClass::kEagerStray:
+      return "eager-stray";
+    case RowClass::kEagerMissing:
+      return "eager-missing";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<RowClass> parse_row_class(std::string_view word) {
+  return parse_word(word, RowClass::kEagerMissing);
+}
+
+std::string_view to_string(OriginKind kind) {
+  switch (kind) {
+    case OriginKind::kUnknown:
+      return "unknown";
+    case OriginKind::kUntouched:
+      return "untouched";
+    case OriginKind::kThisRow:
+      return "this-row";
+    case OriginKind::kOtherRow:
+      return "other-row";
+    case OriginKind::kEarlierStep:
+      return "earlier-step";
+    case OriginKind::kPadLane:
+      return "pad-lane";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<OriginKind> parse_origin_kind(std::string_view word) {
+  return parse_word(word, OriginKind::kPadLane);
+}
+
+std::string_view to_string(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kNone:
+      return "none";
+    case ValueKind::kConstantRatio:
+      return "constant-ratio";
+    case ValueKind::kRounding:
+      return "rounding";
+    case ValueKind::kNonFinite:
+      return "non-finite";
+    case ValueKind::kArbitrary:
+      return "arbitrary";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<ValueKind> parse_value_kind(std::string_view word) {
+  return parse_word(word, ValueKind::kArbitrary);
+}
+
+std::string_view to_string(Place place) {
+  switch (place) {
+    case Place::kOrdinary:
+      return "ordinary";
+    case Place::kLastRow:
+      return "last-row";
+    case Place::kNullPage:
+      return "null-page";
+    case Place::kLiveRow:
+      return "live-row";
+    case Place::kEarlierBatch:
+      return "earlier-batch";
+    case Place::kGuardZone:
+      return "guard-zone";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<Place> parse_place(std::string_view word) {
+  return parse_word(word, Place::kGuardZone);
+}
+
+std::string_view to_string(TopKKind kind) {
+  switch (kind) {
+    case TopKKind::kOutOfRange:
+      return "out-of-range";
+    case TopKKind::kDuplicate:
+      return "duplicate";
+    case TopKKind::kTrivial:
+      return "trivial";
+    case TopKKind::kOtherLane:
+      return "other-lane";
+    case TopKKind::kEarlier:
+      return "earlier";
+    case TopKKind::kTie:
+      return "tie";
+    case TopKKind::kMismatch:
+      return "mismatch";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<TopKKind> parse_topk_kind(std::string_view word) {
+  return parse_word(word, TopKKind::kMismatch);
+}
+
+std::string_view to_string(ChainStage stage) {
+  switch (stage) {
+    case ChainStage::kIndexKeyWrite:
+      return "index-key-write";
+    case ChainStage::kKeyValueWrite:
+      return "key-value-write";
+    case ChainStage::kScore:
+      return "score";
+    case ChainStage::kTopK:
+      return "top-k";
+    case ChainStage::kBlocksRead:
+      return "blocks-read";
+    case ChainStage::kOutput:
+      return "output";
+    case ChainStage::kNextLayer:
+      return "next-layer";
+  }
+  throw_no_enumerator();
+}
+
+std::optional<ChainStage> parse_chain_stage(std::string_view word) {
+  return parse_word(word, ChainStage::kNextLayer);
+}
+
+}  // namespace graphsan::model
