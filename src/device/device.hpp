@@ -51,9 +51,12 @@ class Device {
   [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
   [[nodiscard]] virtual std::size_t free_memory() const = 0;
 
-  /// At least 256-byte aligned, contents undefined. Refused during a capture in global mode.
+  /// At least 256-byte aligned, contents undefined; null for zero bytes. One of CUDA's "potentially
+  /// unsafe" calls, with free(), elapsed_ms() and synchronize(): throws kCaptureRefused and spoils
+  /// the capture while any thread captures in global mode, or this one in thread-local mode.
   [[nodiscard]] virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
-  /// Null is allowed. Work that still uses the memory must have finished.
+  /// Null is allowed. Work that still uses the memory must have finished. During a capture that
+  /// forbids allocate(), it spoils the capture and leaves the memory allocated.
   virtual void free(void* address) noexcept = 0;
 
   [[nodiscard]] virtual Stream create_stream() = 0;
@@ -69,7 +72,9 @@ class Device {
   /// Launches `kernel` with a copy of its argument struct, taken now.
   virtual void launch(StreamRef stream, const Kernel& kernel, const LaunchDims& dims,
                       const void* arguments) = 0;
-  /// Copies between any two addresses; either side may be host memory.
+  /// Copies between any two addresses; either side may be host memory. A copy to pageable memory
+  /// has finished when the call returns, unless captured. Zero bytes, here and in fill(): nothing
+  /// happens and the listener is not told.
   virtual void copy(StreamRef stream, void* destination, const void* source, std::size_t bytes) = 0;
   virtual void fill(StreamRef stream, void* destination, std::uint8_t value, std::size_t bytes) = 0;
 
@@ -78,6 +83,9 @@ class Device {
   /// stream can be used again either way.
   [[nodiscard]] virtual Graph end_capture(StreamRef stream) = 0;
   [[nodiscard]] virtual CaptureStatus capture_status(StreamRef stream) const = 0;
+  /// Sets by which captures this thread's unsafe calls are forbidden, and returns what it was:
+  /// kGlobal at first; kRelaxed forbids none, as an allocator needs it while its caller captures.
+  virtual CaptureMode exchange_thread_mode(CaptureMode mode) { return mode; }
 
   /// Throws kNotSupported for graphs with allocation nodes.
   [[nodiscard]] virtual Graph clone(GraphRef graph) = 0;
