@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs everything in this bundle that needs a GPU, and prints a table last. Exits 1 if a step failed.
+#
+# usage: run_gpu_tests.sh LOG_FOLDER [step...]
+# steps: doctor tests contract seed bench memcheck racecheck initcheck (all, in this order)
+set -uo pipefail
+cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")"
+if [ $# -lt 1 ]; then
+  sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+logs=$(realpath -m "$1")
+shift
+mkdir -p "$logs"
+export GRAPHSAN_REQUIRE_GPU=1 GRAPHSAN_TEST_DATA=$PWD/data
+
+declare -A names=(
+  [doctor]="graphsan doctor" [tests]="GPU test programs" [contract]="contract test, cuda"
+  [seed]="seed scenario, cuda" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
+  [racecheck]="compute-sanitizer racecheck" [initcheck]="compute-sanitizer initcheck")
+
+step_doctor() { ./graphsan doctor; }
+
+# Fails when a test failed, was skipped, or when a program had none.
+step_tests() {
+  local program output code failed=0
+  for program in tests/*; do
+    echo "== $program"
+    output=$("$program" --gtest_brief=1 2>&1)
+    code=$?
+    echo "$output"
+    if [ "$code" -ne 0 ] || grep -qE 'SKIPPED|from 0 tests? ' <<<"$output" ||
+       grep -q '^\[==========\] 0 tests' <<<"$output"; then
+      failed=1
+    fi
+  done
+  return "$failed"
+}
+
+step_contract() { python3 contract_test.py ./graphsan --device cuda; }
+
+step_seed() {
+  ./graphsan check --scenario seed --device cuda --html "$logs/seed.html" "--json=$logs/seed.json"
+  [ $? -eq 1 ] && python3 check_seed.py "$logs/seed.json" --device cuda
+}
+
+step_bench() { ./graphsan bench hash; }
+
+# One run that writes by each path, padded, so that every kernel of the step and of the hashing runs.
+# It diverges, exit code 1; the sanitizer's own errors exit 99.
+sanitize() {
+  local code
+  compute-sanitizer --tool "$@" --target-processes all --error-exitcode 99 \
+    ./graphsan check --device cuda --kv-dtype bf16,fp8_e5m2 \
+    --write-path fused,two-step,insert-kv-b --mode full --tokens 3 --bucket 4
+  code=$?
+  echo "exit code $code, 1 expected"
+  [ "$code" -eq 1 ]
+}
+step_memcheck() { sanitize memcheck; }
+step_racecheck() { sanitize racecheck; }
+step_initcheck() { sanitize initcheck; }
+
+all=(doctor tests contract seed bench memcheck racecheck initcheck)
+[ $# -gt 0 ] && all=("$@")
+failed=0
+table=""
+for step in "${all[@]}"; do
+  if [ -z "${names[$step]:-}" ]; then
+    echo "no step is called $step" >&2
+    exit 2
+  fi
+  echo "---- ${names[$step]}"
+  start=$SECONDS
+  if "step_$step" 2>&1 | tee "$logs/$step.log"; then result=passed; else result=FAILED failed=1; fi
+  table+=$(printf '%-30s %-7s %5d s' "${names[$step]}" "$result" $((SECONDS - start)))$'\n'
+done
+
+echo
+printf '%s' "$table" | tee "$logs/table.txt"
+exit "$failed"
