@@ -64,6 +64,7 @@ constexpr std::array kKinds{
     KindOfCode{cudaErrorInvalidMemcpyDirection, ErrorKind::kInvalidArgument},
     KindOfCode{cudaErrorInvalidResourceHandle, ErrorKind::kInvalidArgument},
     KindOfCode{cudaErrorIllegalState, ErrorKind::kInvalidArgument},
+    KindOfCode{cudaErrorNotReady, ErrorKind::kInvalidArgument},
     KindOfCode{cudaErrorLaunchOutOfResources, ErrorKind::kInvalidArgument},
 };
 

@@ -152,6 +152,7 @@ void CudaDevice::launch(StreamRef stream, const Kernel& kernel, const LaunchDims
 }
 
 void CudaDevice::copy(StreamRef stream, void* destination, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
   make_current();
   const bool captured = has_listener() && captures(stream);
   GRAPHSAN_CUDA_CHECK(
@@ -166,6 +167,7 @@ void CudaDevice::copy(StreamRef stream, void* destination, const void* source, s
 }
 
 void CudaDevice::fill(StreamRef stream, void* destination, std::uint8_t value, std::size_t bytes) {
+  if (bytes == 0) return;
   make_current();
   const bool captured = has_listener() && captures(stream);
   GRAPHSAN_CUDA_CHECK(cudaMemsetAsync(destination, value, bytes, native(stream)));
@@ -185,6 +187,7 @@ void CudaDevice::destroy(StreamRef stream) noexcept {
     cudaGraph_t abandoned = nullptr;
     ignore_failure(cudaStreamEndCapture(native(stream), &abandoned));
     if (abandoned != nullptr) ignore_failure(cudaGraphDestroy(abandoned));
+    release_kept();
   }
   ignore_failure(cudaStreamDestroy(native(stream)));
 }

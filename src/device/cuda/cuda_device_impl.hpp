@@ -25,8 +25,6 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::size_t free_memory() const override;
 
   [[nodiscard]] void* allocate(std::size_t bytes, MemoryKind kind) override;
-  /// Refused by CUDA while a capture forbids it: the capture is then invalid, and the memory is
-  /// kept until the capture has ended.
   void free(void* address) noexcept override;
 
   [[nodiscard]] Stream create_stream() override;
@@ -44,6 +42,7 @@ class CudaDevice final : public Device {
   void begin_capture(StreamRef stream, CaptureMode mode) override;
   [[nodiscard]] Graph end_capture(StreamRef stream) override;
   [[nodiscard]] CaptureStatus capture_status(StreamRef stream) const override;
+  CaptureMode exchange_thread_mode(CaptureMode mode) override;
 
   [[nodiscard]] Graph clone(GraphRef graph) override;
   [[nodiscard]] NodeRef find_in_clone(NodeRef original, GraphRef clone) override;

@@ -59,6 +59,20 @@ CaptureStatus CudaDevice::capture_status(StreamRef stream) const {
   return CaptureStatus::kNone;
 }
 
+CaptureMode CudaDevice::exchange_thread_mode(CaptureMode mode) {
+  cudaStreamCaptureMode exchanged = to_cuda(mode);
+  GRAPHSAN_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&exchanged));
+  switch (exchanged) {
+    case cudaStreamCaptureModeGlobal:
+      return CaptureMode::kGlobal;
+    case cudaStreamCaptureModeThreadLocal:
+      return CaptureMode::kThreadLocal;
+    case cudaStreamCaptureModeRelaxed:
+      return CaptureMode::kRelaxed;
+  }
+  return CaptureMode::kGlobal;
+}
+
 Graph CudaDevice::clone(GraphRef graph) {
   make_current();
   cudaGraph_t copy = nullptr;

@@ -14,20 +14,26 @@ namespace {
   throw DeviceError{ErrorKind::kInvalidArgument, why};
 }
 
-/// Pointers to `arguments`, which must be the node's parameters one by one.
-std::vector<void*> pointers_to(const KernelNode& kernel, const std::vector<Argument>& arguments) {
-  if (arguments.size() != kernel.slots.size()) {
-    refuse(fmt::format("the kernel takes {} arguments, not {}", kernel.slots.size(),
-                       arguments.size()));
+/// Throws unless `arguments` lie where the node's own do, one by one.
+void check_arguments(const std::vector<ParameterSlot>& slots,
+                     const std::vector<Argument>& arguments) {
+  if (arguments.size() != slots.size()) {
+    refuse(fmt::format("the kernel takes {} arguments, not {}", slots.size(), arguments.size()));
   }
-  std::vector<void*> pointers;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ParameterSlot& slot = kernel.slots[i];
-    if (arguments[i].offset != slot.offset || arguments[i].bytes.size() != slot.size) {
-      refuse(fmt::format("argument {} is {} bytes at offset {}, not {} at {}", i, slot.size,
-                         slot.offset, arguments[i].bytes.size(), arguments[i].offset));
+    if (arguments[i].offset == slots[i].offset && arguments[i].bytes.size() == slots[i].size) {
+      continue;
     }
-    pointers.push_back(const_cast<std::byte*>(arguments[i].bytes.data()));
+    refuse(fmt::format("argument {} is {} bytes at offset {}, not {} at {}", i, slots[i].size,
+                       slots[i].offset, arguments[i].bytes.size(), arguments[i].offset));
+  }
+}
+
+std::vector<void*> pointers_to(const std::vector<Argument>& arguments) {
+  std::vector<void*> pointers;
+  pointers.reserve(arguments.size());
+  for (const Argument& argument : arguments) {
+    pointers.push_back(const_cast<std::byte*>(argument.bytes.data()));
   }
   return pointers;
 }
@@ -64,8 +70,8 @@ void CudaDevice::set_kernel(GraphExecRef exec, NodeRef node, const KernelParams&
   CUDA_KERNEL_NODE_PARAMS_v2 changed = kernel.params;
   set_dims(changed, params.dims);
   if (kernel.packed()) {
+    check_arguments(packed_slots(kernel), params.arguments);
     const PackedBuffer original = walk_packed_list(kernel.params.extra);
-    if (!original.problem.empty()) refuse(original.problem);
     std::vector<std::byte> buffer{original.bytes.begin(), original.bytes.end()};
     overlay_parameters(buffer, params.arguments);
     std::size_t size = buffer.size();
@@ -76,8 +82,9 @@ void CudaDevice::set_kernel(GraphExecRef exec, NodeRef node, const KernelParams&
         driver_.graph_exec_kernel_node_set_params(native(exec), native(node), &changed));
     return;
   }
-  std::vector<void*> pointers = pointers_to(kernel, params.arguments);
-  changed.kernelParams = pointers.empty() ? kernel.params.kernelParams : pointers.data();
+  check_arguments(kernel.slots, params.arguments);
+  std::vector<void*> pointers = pointers_to(params.arguments);
+  if (!pointers.empty()) changed.kernelParams = pointers.data();
   GRAPHSAN_DRIVER_CHECK(
       driver_.graph_exec_kernel_node_set_params(native(exec), native(node), &changed));
 }

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <string_view>
+#include <algorithm>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/demangle.hpp"
@@ -59,21 +58,6 @@ std::vector<Argument> copy_pointed_arguments(const KernelNode& kernel) {
   return arguments;
 }
 
-/// The packed buffer as arguments; whole, where the driver does not say how it is divided.
-std::vector<Argument> copy_packed_arguments(const KernelNode& kernel, std::string& unreadable) {
-  const PackedBuffer buffer = walk_packed_list(kernel.params.extra);
-  if (!buffer.problem.empty()) {
-    unreadable = buffer.problem;
-    return {};
-  }
-  const std::vector<ParameterSlot> whole{ParameterSlot{0, buffer.bytes.size()}};
-  try {
-    return split_parameters(buffer.bytes, kernel.slots.empty() ? whole : kernel.slots);
-  } catch (const DeviceError&) {
-    return split_parameters(buffer.bytes, whole);
-  }
-}
-
 void read_kernel(const DriverApi& driver, cudaGraphNode_t node, NodeInfo& info) {
   const KernelNode kernel = read_kernel_node(driver, node);
   const char* name = nullptr;
@@ -86,7 +70,8 @@ void read_kernel(const DriverApi& driver, cudaGraphNode_t node, NodeInfo& info) 
                  kernel.params.sharedMemBytes};
   info.packed_arguments = kernel.packed();
   if (kernel.packed()) {
-    info.kernel.arguments = copy_packed_arguments(kernel, info.unreadable);
+    info.kernel.arguments =
+        split_parameters(walk_packed_list(kernel.params.extra).bytes, packed_slots(kernel));
   } else if (kernel.params.kernelParams != nullptr) {
     info.kernel.arguments = copy_pointed_arguments(kernel);
   } else if (!kernel.slots.empty()) {
@@ -148,6 +133,16 @@ KernelNode read_kernel_node(const DriverApi& driver, cudaGraphNode_t node) {
   }
   kernel.slots = parameter_slots(driver, kernel.function);
   return kernel;
+}
+
+std::vector<ParameterSlot> packed_slots(const KernelNode& kernel) {
+  const PackedBuffer buffer = walk_packed_list(kernel.params.extra);
+  if (!buffer.problem.empty()) throw DeviceError{ErrorKind::kNotSupported, buffer.problem};
+  const bool fits = std::ranges::all_of(kernel.slots, [&buffer](const ParameterSlot& slot) {
+    return slot.offset + slot.size <= buffer.bytes.size();
+  });
+  if (!kernel.slots.empty() && fits) return kernel.slots;
+  return {ParameterSlot{0, buffer.bytes.size()}};
 }
 
 NodeInfo read_node(const DriverApi& driver, cudaGraphNode_t node) {

@@ -28,6 +28,10 @@ struct KernelNode {
 /// Throws DeviceError.
 [[nodiscard]] KernelNode read_kernel_node(const DriverApi& driver, cudaGraphNode_t node);
 
+/// How the packed buffer of `kernel` is divided: as the driver says, or whole where it does not say
+/// or says more than the buffer holds. Throws DeviceError kNotSupported when there is no buffer.
+[[nodiscard]] std::vector<ParameterSlot> packed_slots(const KernelNode& kernel);
+
 /// Reads one node of a graph as a value.
 ///
 /// Operands that cannot be expressed (pitched and array copies, multi-byte patterns, arguments that
