@@ -44,10 +44,13 @@ class RecordingWriter {
 [[nodiscard]] model::RunReport read_recording(const std::filesystem::path& path);
 
 /// One value of the model as JSON text and back; what the worker process sends and what fact files
-/// hold. The parsers throw RecordingError naming the field.
+/// hold. An absent field keeps its default; the parsers throw RecordingError naming a field that is
+/// unknown, of a wrong type or out of range.
 [[nodiscard]] std::string to_json(const model::CaseReport& report);
 [[nodiscard]] model::CaseReport case_from_json(const std::string& text);
 [[nodiscard]] std::string to_json(const model::Facts& facts);
 [[nodiscard]] model::Facts facts_from_json(const std::string& text);
+[[nodiscard]] std::string to_json(const model::RunReport& report);
+[[nodiscard]] model::RunReport run_from_json(const std::string& text);
 
 }  // namespace graphsan::record
