@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/buffer.hpp"
+#include "kvcache/cache_descriptor.hpp"
 #include "model/cache_layout.hpp"
 
 namespace graphsan::kvcache {
@@ -16,24 +17,11 @@ struct CacheView {
   void* base = nullptr;
 };
 
-/// Device form of a CacheView, 64 bytes, read by every kernel of this module.
-struct CacheDescriptor {
-  std::byte* base;
-  std::int64_t first_row;  ///< global number of the cache's row 0
-  std::int64_t rows;
-  std::int64_t page_stride;
-  std::int64_t slot_stride;
-  std::int64_t head_stride;
-  std::int32_t page_size;
-  std::int32_t heads;
-  std::int32_t run_bytes;
-  std::int32_t contiguous;  ///< 1: the runs of a row follow each other, so a row is one run
-};
-
 /// All declared caches of a step as one numbering of rows: cache 0's rows first, then cache 1's ...
 ///
 /// Construction uploads the descriptors and synchronizes `stream`; the memory that the views name
-/// is borrowed and must outlive the set.
+/// is borrowed and must outlive the set. Throws std::invalid_argument, naming the cache, for a
+/// layout with no heads, no bytes or no slots, or with 2^31 rows or more.
 class CacheSet {
  public:
   CacheSet(device::Device& device, device::StreamRef stream, std::vector<CacheView> views);
@@ -50,14 +38,27 @@ class CacheSet {
   }
   /// Device array of views().size() descriptors.
   [[nodiscard]] const CacheDescriptor* descriptors() const {
-    return descriptors_.as<const CacheDescriptor>();
+    return tables_.as<const CacheDescriptor>();
   }
+  /// The same on the host.
+  [[nodiscard]] std::span<const CacheDescriptor> host_descriptors() const {
+    return host_descriptors_;
+  }
+  /// Device array of views().size() + 1 entries: each cache's first global row, then rows().
+  [[nodiscard]] const std::int64_t* device_first_rows() const;
+  /// Device array of views().size() + 1 entries: each cache's first tile of the full hashing pass,
+  /// then tiles(). A tile is the rows_per_tile rows that one warp hashes.
+  [[nodiscard]] const std::int64_t* device_first_tiles() const;
+  [[nodiscard]] std::int64_t tiles() const { return tiles_; }
+  [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(views_.size()); }
 
  private:
   device::Device* device_;
   std::vector<CacheView> views_;
   std::vector<std::int64_t> first_rows_;  ///< one more than views; the last is the total
-  device::Buffer descriptors_;
+  std::vector<CacheDescriptor> host_descriptors_;
+  std::int64_t tiles_ = 0;
+  device::Buffer tables_;  ///< descriptors, first rows, first tiles
 };
 
 }  // namespace graphsan::kvcache

@@ -10,13 +10,15 @@
 
 namespace graphsan::kvcache {
 
-/// Device memory with a guard zone before and after it that nobody may write.
+/// Device memory with a guard zone before and after it that nobody may write. The zones touch the
+/// memory: the byte after the last belongs to one. The memory is 256-byte aligned.
 ///
 /// The zones are exposed as caches of kind kGuard (rows of 128 bytes), so that the pass which
 /// hashes the caches also sees a write before the first or after the last row.
 class GuardedBuffer {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
+  static constexpr std::uint8_t kGuardPattern = 0xA5;  ///< every byte of an untouched zone
 
   /// `name` names the buffer in reports; the memory is zero-filled and the zones hold a pattern.
   /// Synchronizes `stream`.
