@@ -1,4 +1,5 @@
 #include "device/cuda/cuda_device.hpp"
+#include "tests/support/kvcache_contract_bench.hpp"
 #include "tests/support/kvcache_contract_hash.hpp"
 #include "tests/support/kvcache_contract_rows.hpp"
 
