@@ -51,12 +51,12 @@ class Device {
   [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
   [[nodiscard]] virtual std::size_t free_memory() const = 0;
 
-  /// At least 256-byte aligned, contents undefined; null for zero bytes. One of CUDA's "potentially
+  /// At least 256-byte aligned, contents undefined. One of CUDA's "potentially
   /// unsafe" calls, with free(), elapsed_ms() and synchronize(): throws kCaptureRefused and spoils
   /// the capture while any thread captures in global mode, or this one in thread-local mode.
   [[nodiscard]] virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
   /// Null is allowed. Work that still uses the memory must have finished. During a capture that
-  /// forbids allocate(), it spoils the capture and leaves the memory allocated.
+  /// forbids allocate(), it spoils the capture, and the memory goes when the capture ends.
   virtual void free(void* address) noexcept = 0;
 
   [[nodiscard]] virtual Stream create_stream() = 0;

@@ -1,5 +1,6 @@
 #include "device/host/host_device.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -50,15 +51,22 @@ HostDevice::HostDevice(const HostDeviceOptions& options)
 void* HostDevice::allocate(std::size_t bytes, MemoryKind kind) {
   check_usable("allocate");
   check_unsafe_call("allocate");
-  if (bytes == 0) return nullptr;
   Arena& arena = kind == MemoryKind::kDevice ? memory_ : pinned_;
-  void* address = arena.take(bytes);
+  void* address = arena.take(std::max<std::size_t>(bytes, 1));
   if (address == nullptr) throw_out_of_memory(bytes, arena);
   return address;
 }
 
 void HostDevice::free(void* address) noexcept {
-  if (address == nullptr || spoil_forbidding_captures("free")) return;
+  if (address == nullptr) return;
+  if (spoil_forbidding_captures("free")) {
+    kept_.push_back(address);
+  } else {
+    release(address);
+  }
+}
+
+void HostDevice::release(void* address) noexcept {
   if (!memory_.release(address)) pinned_.release(address);
 }
 

@@ -78,8 +78,9 @@ double HostDevice::elapsed_ms(EventRef begin, EventRef end) {
   const HostEvent& last = events_.get("elapsed_ms", end);
   check_unsafe_call("elapsed_ms");
   for (const HostEvent* event : {&first, &last}) {
+    if (event->capture != nullptr) refuse("elapsed_ms", *event->capture, "an event was captured");
     if (event->ticket == nullptr || !event->ticket->reached()) {
-      throw_invalid("elapsed_ms: an event was not recorded, was captured, or its work has not run");
+      throw_invalid("elapsed_ms: an event was not recorded, or its work has not run");
     }
   }
   return std::chrono::duration<double, std::milli>{last.ticket->time - first.ticket->time}.count();
@@ -98,10 +99,10 @@ Graph HostDevice::end_capture(StreamRef stream) {
   const std::shared_ptr<CaptureState> capture = origin.capture;
   if (capture == nullptr) throw_invalid("end_capture: the stream is not capturing");
   if (capture->origin() != &origin) {
-    throw_invalid("end_capture: the capture was begun on another stream");
+    refuse("end_capture", *capture, "the capture was begun on another stream");
   }
   if (capture->mode() != CaptureMode::kRelaxed && capture->thread() != std::this_thread::get_id()) {
-    throw_invalid("end_capture: the capture was begun by another thread");
+    refuse("end_capture", *capture, "the capture was begun by another thread");
   }
   close(*capture);
   return Graph{*this, graphs_.add(capture->end())};
@@ -110,6 +111,8 @@ Graph HostDevice::end_capture(StreamRef stream) {
 void HostDevice::close(const CaptureState& capture) {
   for (HostStream* member : capture.streams()) member->capture = nullptr;
   std::erase_if(captures_, [&capture](const auto& open) { return open.get() == &capture; });
+  if (!captures_.empty()) return;
+  for (void* address : std::exchange(kept_, {})) release(address);
 }
 
 void HostDevice::abandon_captures_of(HostStream& stream) {

@@ -64,6 +64,7 @@ class HostDevice final : public Device {
   void destroy(GraphExecRef exec) noexcept override;
 
  private:
+  void release(void* address) noexcept;
   [[nodiscard]] bool is_pageable(const void* address) const;
   /// Queues or captures `work` and tells the listener.
   void accept(const char* call, HostStream& stream, Work work);
@@ -81,7 +82,7 @@ class HostDevice final : public Device {
   void check_unsafe_call(const char* call);
   [[noreturn]] void refuse(const char* call, CaptureState& capture, const std::string& reason);
   void join_capture(HostStream& stream, const HostEvent& event);
-  /// Takes the capture off its streams.
+  /// Takes the capture off its streams, and releases what the last capture kept.
   void close(const CaptureState& capture);
   void abandon_captures_of(HostStream& stream);
 
@@ -95,6 +96,7 @@ class HostDevice final : public Device {
   HandleTable<GraphExecTag, HostExec> execs_;
   std::vector<std::shared_ptr<CaptureState>> captures_;  ///< under way
   std::map<std::thread::id, CaptureMode> thread_modes_;
+  std::vector<void*> kept_;  ///< freed where a capture forbade it
   std::string lost_because_;
 };
 

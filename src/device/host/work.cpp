@@ -48,8 +48,8 @@ std::string node_name(const Work& work) {
   return std::visit(
       Overloaded{[](const EmptyWork&) -> std::string { return "empty"; },
                  [](const KernelWork& kernel) -> std::string { return kernel.kernel->name; },
-                 [](const CopyParams&) -> std::string { return "copy"; },
-                 [](const FillParams&) -> std::string { return "fill"; }},
+                 [](const CopyParams&) -> std::string { return "memcpy"; },
+                 [](const FillParams&) -> std::string { return "memset"; }},
       work);
 }
 
