@@ -66,7 +66,8 @@ struct NormRopeArgs {
   std::int32_t tokens;
 };
 
-/// `reshape_and_cache_flash`.
+/// `reshape_and_cache_flash`. Slots beyond the cache are skipped too, so a cache of zero rows is
+/// legal and receives nothing.
 struct ReshapeAndCacheArgs {
   const std::uint16_t* key;  ///< token t at key + t × key_stride elements, heads packed
   const std::uint16_t* value;
@@ -96,6 +97,8 @@ struct IndexKeyWriteArgs {
 
 /// Which pages a lane's context lies in: token at position p of sequence s is in slot
 /// `block_table[s × table_stride + p / page_size] × page_size + p % page_size`.
+///
+/// `seq_lens` alone bounds a lane's context, clamped to what the block table can name.
 struct ContextArg {
   const std::int32_t* block_table;    ///< [sequences, table_stride]
   const std::int32_t* lane_sequence;  ///< [tokens]: row of block_table; pad lanes 0
@@ -106,7 +109,8 @@ struct ContextArg {
 };
 
 /// Score of every visible block: max over the block's tokens t ≤ position of
-/// dot(index_q, index_k[t]), fp32. Score columns beyond the visible blocks are left alone.
+/// dot(index_q, index_k[t]), fp32; NaN only where all of them are. Score columns beyond the visible
+/// blocks are left alone. `index_cache == nullptr`: not bound and the op does nothing.
 struct IndexerScoreArgs {
   const std::uint16_t* index_q;  ///< [tokens, heads × 128]
   const std::uint16_t* index_cache;
@@ -118,8 +122,9 @@ struct IndexerScoreArgs {
 };
 
 /// Top-k blocks of each (head, lane): the last visible block is always among them, NaN counts as
-/// -1e30, -1 fills up beyond min(k, visible). Ties go to the lower block id. Ids in ascending order
-/// of rank.
+/// -1e30, -1 fills up beyond min(k, visible). Scores of the first `init_blocks` count as 1e30, then
+/// those of the last `local_blocks` visible ones as 1e29. Ties go to the lower block id. Ids are
+/// written in ascending order.
 struct IndexerTopKArgs {
   const float* scores;           ///< [heads, tokens, blocks]
   std::int32_t* top_k;           ///< [heads, tokens_stride, k]
@@ -135,6 +140,8 @@ struct IndexerTopKArgs {
 
 /// GQA attention over selected blocks (`top_k` given) or over the whole context (null), causal,
 /// fp32 online softmax, scale 128^-0.5. A lane without context or without a selected block gives 0.
+/// Selected ids outside the visible blocks are passed over; one that is listed twice counts twice.
+/// The key scale multiplies the logits and the value scale the result, both in fp32.
 struct AttentionArgs {
   const std::uint16_t* q;     ///< [tokens, q × 128] bf16
   std::uint16_t* out;         ///< [tokens, q × 128] bf16
@@ -147,6 +154,10 @@ struct AttentionArgs {
   std::int32_t tokens_stride;  ///< of top_k
   std::int32_t q_heads;
   std::int32_t k;
+  /// Scratch of attention_scratch_floats() numbers, with which dense attention over a long context
+  /// is spread over a CUDA device; null: one thread block per lane and KV head. Same bits with and
+  /// without. Not read on the host device.
+  float* scratch = nullptr;
 };
 
 /// Mixes a layer's output into the next layer's input:
