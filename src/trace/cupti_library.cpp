@@ -73,8 +73,8 @@ CuptiProblem explain(CUptiResult result) {
   if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED) {
     return {"CUPTI does not support this virtual GPU", "enable tracing in the hypervisor"};
   }
-  if (result == CUPTI_ERROR_NOT_INITIALIZED) {
-    return {"CUPTI could not initialise itself with the CUDA driver",
+  if (result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN) {
+    return {"CUPTI could not start with the CUDA driver of this machine",
             "check that an NVIDIA driver is there and fits this version of CUPTI"};
   }
   return {fmt::format("CUPTI refused with error {}", static_cast<int>(result)),
