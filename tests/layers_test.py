@@ -68,6 +68,7 @@ PACKAGES = {
     "POSIX": (r"(dlfcn|fcntl|link|poll|pthread|sched|signal|spawn|termios|unistd)\.h|sys/.*|linux/.*",
               r"Threads::Threads|dl|m", set(LINE_OF) - {"model", "reports", "probes"}),
 }
+GENERATED = {"graphsan/version.hpp"}       # made by the build; for everybody
 FMT_IN_HEADERS = {"reports", "cli"}        # elsewhere fmt belongs in a .cpp
 NOT_UNDER_NVCC = ("fmt", "libtorch")       # neither compiles there
 STANDARD = re.compile(r"[a-z0-9_]+|cxxabi\.h")  # <vector>, <cstdint>
@@ -129,6 +130,8 @@ class Tree:
                 target = self.resolve(source, name) if bracket == '"' else None
                 if target is not None:
                     self.check_module(source, module, self.module_of(target), name)
+                elif name in GENERATED:
+                    continue
                 elif name.split("/")[0] in MAY_INCLUDE:  # a header made by the build
                     self.check_module(source, module, name.split("/")[0], name)
                 else:

@@ -1,9 +1,9 @@
 // What a program outside the project does with an installed GraphSan: reads a recording and says
 // what it found.
 #include <exception>
-#include <graphsan/model/version.hpp>
 #include <graphsan/record/recording.hpp>
 #include <graphsan/reports/reports.hpp>
+#include <graphsan/version.hpp>
 #include <iostream>
 
 int main(int argc, char** argv) {
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   }
   try {
     const graphsan::model::RunReport report = graphsan::record::read_recording(argv[1]);
-    std::cout << "graphsan " << graphsan::model::kVersion << ", report schema "
+    std::cout << "graphsan " << graphsan::kVersion << ", report schema "
               << graphsan::reports::kJsonSchemaVersion << '\n';
     for (const graphsan::model::CaseReport& one : report.cases) {
       std::cout << one.config.kv_dtype << ' ' << one.config.write_path << ": "
