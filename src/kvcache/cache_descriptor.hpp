@@ -20,29 +20,37 @@ enum class RowPath : std::uint8_t {
   kBytes
 };
 
+inline constexpr std::uint8_t kNoShift = 0xFF;
+
 /// Device form of a CacheView, 64 bytes, read by every kernel of this module. Strides in bytes.
-struct CacheDescriptor {
+struct alignas(16) CacheDescriptor {
   std::byte* base;
   std::int64_t first_row;  ///< global number of the cache's row 0
   std::int64_t rows;
   std::int64_t page_stride;
   std::int64_t slot_stride;
   std::int64_t head_stride;
-  std::int32_t page_size;
+  std::int32_t page_size;  ///< slots of a page; all rows where the pages leave no gaps
   std::int32_t heads;
   std::int32_t run_bytes;
   std::uint8_t contiguous;  ///< 1: the runs of a row follow each other, so a row is one run
   RowPath path;
-  std::uint16_t rows_per_tile;  ///< rows that one warp of the full pass hashes
+  std::uint8_t rows_per_tile;  ///< rows that one warp of the full pass hashes
+  std::uint8_t page_shift;     ///< a row's page is `row >> page_shift`; kNoShift: `row / page_size`
 };
 static_assert(sizeof(CacheDescriptor) == 64);
+
+/// Page of a row; `row` counts from the cache's row 0.
+GRAPHSAN_HOST_DEVICE inline std::uint32_t page_of(const CacheDescriptor& cache, std::uint32_t row) {
+  return cache.page_shift != kNoShift ? row >> cache.page_shift
+                                      : row / static_cast<std::uint32_t>(cache.page_size);
+}
 
 /// Address of head 0 of a row; `row` counts from the cache's row 0.
 GRAPHSAN_HOST_DEVICE inline std::byte* row_address(const CacheDescriptor& cache, std::int64_t row) {
   const auto number = static_cast<std::uint32_t>(row);
-  const auto page_size = static_cast<std::uint32_t>(cache.page_size);
-  const std::uint32_t page = number / page_size;
-  const std::uint32_t slot = number - page * page_size;
+  const std::uint32_t page = page_of(cache, number);
+  const std::uint32_t slot = number - page * static_cast<std::uint32_t>(cache.page_size);
   return cache.base + static_cast<std::int64_t>(page) * cache.page_stride +
          static_cast<std::int64_t>(slot) * cache.slot_stride;
 }

@@ -1,6 +1,6 @@
 #include "kvcache/cache_set.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -27,6 +27,19 @@ void check_layout(const CacheView& view) {
   if (view.base == nullptr && layout.pages > 0) refuse("has no address");
 }
 
+/// Chooses how a row's page is found. Pages that follow each other without a gap are one page.
+void set_pages(CacheDescriptor& cache) {
+  const bool gapless = cache.page_stride == cache.page_size * cache.slot_stride;
+  if (cache.rows <= cache.page_size || gapless) {
+    cache.page_size = static_cast<std::int32_t>(cache.rows);
+    cache.page_shift = 31;
+    return;
+  }
+  const auto slots = static_cast<std::uint32_t>(cache.page_size);
+  cache.page_shift =
+      std::has_single_bit(slots) ? static_cast<std::uint8_t>(std::countr_zero(slots)) : kNoShift;
+}
+
 CacheDescriptor describe(const CacheView& view, std::int64_t first_row) {
   const model::CacheLayout& layout = view.layout;
   CacheDescriptor cache{};
@@ -40,6 +53,7 @@ CacheDescriptor describe(const CacheView& view, std::int64_t first_row) {
   cache.heads = static_cast<std::int32_t>(layout.heads);
   cache.run_bytes = static_cast<std::int32_t>(layout.run_bytes());
   cache.contiguous = layout.heads == 1 || layout.head_stride == layout.run_bytes() ? 1 : 0;
+  set_pages(cache);
   choose_path(cache);
   return cache;
 }

@@ -56,7 +56,7 @@ std::string slow_path_reason(const CacheDescriptor& cache) {
 
 void choose_path(CacheDescriptor& cache) {
   cache.path = slow_path_reason(cache).empty() ? fast_path(row_bytes(cache)) : RowPath::kBytes;
-  cache.rows_per_tile = static_cast<std::uint16_t>(tile_rows(cache.path));
+  cache.rows_per_tile = static_cast<std::uint8_t>(tile_rows(cache.path));
 }
 
 }  // namespace graphsan::kvcache

@@ -106,7 +106,7 @@ GRAPHSAN_HOST_DEVICE inline std::uint64_t mix16(std::uint64_t low, std::uint64_t
 
 /// Product of the two halves: what a keyed word adds to its own accumulator.
 GRAPHSAN_HOST_DEVICE inline std::uint64_t multiply_halves(std::uint64_t keyed) {
-  return (keyed & 0xFFFFFFFFU) * (keyed >> 32);
+  return std::uint64_t{static_cast<std::uint32_t>(keyed)} * static_cast<std::uint32_t>(keyed >> 32);
 }
 
 /// One accumulator between two blocks.

@@ -30,15 +30,36 @@ inline constexpr std::uint32_t kWarpLanes = 32;
 inline constexpr std::uint32_t kChunkBytes = 16;
 inline constexpr std::uint32_t kTileLoads = 8;  ///< chunks of a lane in one tile
 
+/// Secret words of the long rows' stripes, by stripe plus word; then those of the last stripe, by
+/// word, at the secret's odd offset kLastStripeSecret.
+GRAPHSAN_HOST_DEVICE inline Chunk stripe_key(std::uint32_t index) {
+  static constexpr std::uint64_t kWords[24 + 8] = {
+      0xBE4BA423396CFEB8, 0x1CAD21F72C81017C, 0xDB979083E96DD4DE, 0x1F67B3B7A4A44072,
+      0x78E5C0CC4EE679CB, 0x2172FFCC7DD05A82, 0x8E2443F7744608B8, 0x4C263A81E69035E0,
+      0xCB00C391BB52283C, 0xA32E531B8B65D088, 0x4EF90DA297486471, 0xD8ACDEA946EF1938,
+      0x3F349CE33F76FAA8, 0x1D4F0BC7C7BBDCF9, 0x3159B4CD4BE0518A, 0x647378D9C97E9FC8,
+      0xC3EBD33483ACC5EA, 0xEB6313FAFFA081C5, 0x49DAF0B751DD0D17, 0x9E68D429265516D3,
+      0xFCA1477D58BE162B, 0xCE31D07AD1B8F88F, 0x280416958F3ACB45, 0x7E404BBBCAFBD7AF,
+      0xEA647378D9C97E9F, 0xC5C3EBD33483ACC5, 0x17EB6313FAFFA081, 0xD349DAF0B751DD0D,
+      0x2B9E68D429265516, 0x8FFCA1477D58BE16, 0x45CE31D07AD1B8F8, 0xAF280416958F3ACB};
+  return {kWords[index], kWords[index + 1]};
+}
+
+/// Secret words of one pair of accumulators in the final merge, at the odd offset kMergeSecret.
+GRAPHSAN_HOST_DEVICE inline Chunk merge_key(std::uint32_t pair) {
+  static constexpr std::uint64_t kWords[8] = {
+      0x6DD4DE1CAD21F72C, 0xA44072DB979083E9, 0xE679CB1F67B3B7A4, 0xD05A8278E5C0CC4E,
+      0x4608B82172FFCC7D, 0x9035E08E2443F774, 0x52283C4C263A81E6, 0x65D088CB00C391BB};
+  return {kWords[2 * pair], kWords[2 * pair + 1]};
+}
+
 /// Secret words of chunk `chunk` of a long row of `bytes` bytes. A chunk of zeros under a key of
 /// zeros adds nothing, which is how lanes beyond the row are left out.
 GRAPHSAN_HOST_DEVICE inline Chunk long_key(std::uint32_t bytes, std::uint32_t chunk) {
   if (chunk * kChunkBytes >= bytes) return {};
   const std::uint32_t stripe = chunk / 4;
-  const std::uint32_t start =
-      (stripe + 1) * kStripeBytes == bytes ? kLastStripeSecret : stripe % 16 * 8;
-  const std::uint32_t offset = start + chunk % 4 * kChunkBytes;
-  return {secret64(offset), secret64(offset + 8)};
+  const bool is_last = (stripe + 1) * kStripeBytes == bytes;
+  return stripe_key((is_last ? 24 : stripe % 16) + chunk % 4 * 2);
 }
 
 /// Secret words of chunk `chunk` of a row of 64 or 128 bytes: pairs from both ends inwards.
@@ -73,8 +94,8 @@ GRAPHSAN_HOST_DEVICE inline Terms initial_terms(std::uint32_t pair) {
 
 /// One pair's share of the final sum of a long row.
 GRAPHSAN_HOST_DEVICE inline std::uint64_t merge_pair(const Terms& sums, std::uint32_t pair) {
-  return fold64(sums.first ^ secret64(kMergeSecret + 16 * pair),
-                sums.second ^ secret64(kMergeSecret + 16 * pair + 8));
+  const Chunk key = merge_key(pair);
+  return fold64(sums.first ^ key.low, sums.second ^ key.high);
 }
 
 template <typename Lane>
