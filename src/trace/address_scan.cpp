@@ -1,5 +1,7 @@
 #include "trace/address_scan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -41,9 +43,9 @@ const model::ArgumentField* field_at(const model::Work& work, std::uint32_t offs
 /// `slot_mapping`; `tables+8` for a word inside a larger field; `+24` where nothing is declared.
 std::string word_name(const model::Work& work, std::uint32_t offset) {
   const model::ArgumentField* field = field_at(work, offset);
-  if (field == nullptr) return "+" + std::to_string(offset);
+  if (field == nullptr) return fmt::format("+{}", offset);
   if (offset == field->offset) return field->name;
-  return field->name + "+" + std::to_string(offset - field->offset);
+  return fmt::format("{}+{}", field->name, offset - field->offset);
 }
 
 bool is_declared_pointer(const model::Work& work, std::uint32_t offset) {

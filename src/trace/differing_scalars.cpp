@@ -1,5 +1,7 @@
 #include "trace/differing_scalars.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +52,7 @@ void compare_words(const model::Work& a, const model::Work& b, std::vector<std::
       const std::uint32_t offset = argument.offset + at;
       if (is_address(a, offset) || is_address(b, offset)) continue;
       if (differ(a, b, offset, std::min(kScalar, size - at))) {
-        names.push_back("+" + std::to_string(offset));
+        names.push_back(fmt::format("+{}", offset));
       }
     }
   }
