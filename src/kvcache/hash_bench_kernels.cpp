@@ -51,13 +51,13 @@ PlainRead plain_read(const void* symbol, int loads, std::uint32_t blocks) {
 }  // namespace
 
 const std::vector<PlainRead>& plain_reads() {
-  // 1056 blocks: 8 for each of an H100's or H200's 132 multiprocessors.
+  // 1056 and 528 blocks: 8 and 4 for each of an H100's or H200's 132 multiprocessors.
   static const std::vector<PlainRead> kReads = {
       plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_4_symbol), 4, 0),
       plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_8_symbol), 8, 0),
       plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_16_symbol), 16, 0),
       plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_4_symbol), 4, 1056),
-      plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_8_symbol), 8, 1056)};
+      plain_read(GRAPHSAN_CUDA_SYMBOL(plain_read_8_symbol), 8, 528)};
   return kReads;
 }
 

@@ -12,8 +12,8 @@ namespace graphsan::kvcache {
 /// Reads `chunks` × 16 bytes and keeps nothing.
 struct PlainReadArgs {
   const std::byte* data;
-  std::int64_t chunks;
-  std::uint64_t* sink;  ///< one word, written only if the sum of all words is `unlikely`
+  std::int64_t chunks;  ///< a multiple of 512
+  std::uint64_t* sink;  ///< one word, written only if a thread's words come to `unlikely`
   std::uint64_t unlikely;
 };
 

@@ -8,7 +8,7 @@
 #endif
 
 /// Unrolls the loop that follows, on the GPU.
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #define GRAPHSAN_UNROLL _Pragma("unroll")
 #else
 #define GRAPHSAN_UNROLL
