@@ -222,6 +222,7 @@ struct InputFacts {
 /// Everything that a recogniser may know about one case: plain values, no device, no step.
 struct Facts {
   std::vector<CacheLayout> caches;
+  std::vector<std::string> cache_buffers;  ///< name of the allocation that holds each cache
   std::vector<StepFacts> steps;
   std::vector<WriteSets> writes;
   std::vector<RowDifference> rows;  ///< ordered by step, cache, row; local pass only

@@ -180,6 +180,7 @@ void fields(Archive& a, model::Facts& v) {
   a("nodes", v.nodes);
   a("stability", v.stability);
   a.table("caches", v.caches);
+  a.table("cache_buffers", v.cache_buffers);
   a.table("steps", v.steps);
   a.table("write_sets", v.writes);
   a.table("rows", v.rows);

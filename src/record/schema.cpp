@@ -60,6 +60,10 @@ CREATE TABLE caches (
   sinks TEXT,                           -- JSON array of {"begin", "end"}
   PRIMARY KEY (case_id, cache)
 ) WITHOUT ROWID;
+CREATE TABLE cache_buffers (
+  case_id INTEGER, cache INTEGER, text TEXT,  -- name of the allocation that holds the cache
+  PRIMARY KEY (case_id, cache)
+) WITHOUT ROWID;
 CREATE TABLE steps (
   case_id INTEGER, step_index INTEGER, step INTEGER, batch TEXT, tokens INTEGER, bucket INTEGER,
   covered INTEGER, uncovered_reason TEXT, input_digest INTEGER, replayed_nodes INTEGER,

@@ -104,6 +104,7 @@ inline model::Facts sample_facts() {
   model::Facts facts;
   facts.caches = {sample_layout(model::CacheKind::kKey, 1),
                   sample_layout(model::CacheKind::kIndexKey, 1)};
+  facts.cache_buffers = {"key pool", "index-key pool"};
   facts.steps = {
       {1,
        "decode",
