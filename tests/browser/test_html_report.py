@@ -71,6 +71,8 @@ class HtmlReport(unittest.TestCase):
         cls.browser.close()
         cls.playwright.stop()
 
+    maxDiff = None
+
     def open(self, name, width=1280, theme="light", fragment=""):
         context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         self.addCleanup(context.close)
@@ -118,6 +120,14 @@ class HtmlReport(unittest.TestCase):
         for words in ["XXH3-64 eager", "owner", "reshape_and_cache_flash_kernel", "layer 1 / insert"]:
             self.assertIn(words, detail.inner_text())
         self.assert_quiet("seed")
+
+    def test_the_proof_leads_to_its_slot(self):
+        page = self.open("seed")
+        page.locator("#show-proof").click()
+        self.assertEqual(self.focused(page), (4, 32 * 128 + 126))
+        self.assertEqual(page.locator("#slot-map .slot[aria-selected]").count(), 1)
+        self.assertIn("layer 1 index-key", page.locator("#slot-detail h4").inner_text())
+        self.assertEqual(self.problems, [])
 
     def test_decoding_is_exact_for_every_code(self):
         page = self.open("agreed")
@@ -207,6 +217,21 @@ class HtmlReport(unittest.TestCase):
         for place in ["#summary .cause", "#findings", "#launches", "#slot-map", "#reproduce", "#environment", "#top"]:
             self.assertIn(HOSTILE, page.locator(place).inner_text(), place)
         self.assert_quiet("hostile")
+
+    def test_no_other_script_can_run_in_the_page(self):
+        page = self.open("seed")
+        page.evaluate("""() => {
+          const script = document.createElement('script');
+          script.textContent = 'window.intruder = true;';
+          document.body.append(script);
+        }""")
+        self.assertIsNone(page.evaluate("window.intruder"))
+        self.assertIn("Content Security Policy", "".join(self.problems))
+
+    def test_the_contrast_check_sees_low_contrast(self):
+        page = self.open("agreed")
+        page.evaluate("() => { document.querySelector('.cause').style.color = '#999'; }")
+        self.assertEqual(len(page.evaluate(CONTRAST)), 1)
 
     def test_an_incomplete_run_says_so_first(self):
         page = self.open("interrupted")

@@ -32,20 +32,20 @@ function decodeBf16(bits) {
 }
 
 const DTYPES = {
-  bf16: { size: 2, read: (view, at) => decodeBf16(view.getUint16(at, true)) },
-  fp8_e4m3: { size: 1, read: (view, at) => decodeE4m3(view.getUint8(at)) },
-  fp8_e5m2: { size: 1, read: (view, at) => decodeE5m2(view.getUint8(at)) },
-  f32: { size: 4, read: (view, at) => view.getFloat32(at, true) },
-  i32: { size: 4, read: (view, at) => view.getInt32(at, true) },
-  i64: { size: 8, read: (view, at) => view.getBigInt64(at, true) },
-  u8: { size: 1, read: (view, at) => view.getUint8(at) },
+  bf16: {size: 2, read: (view, at) => decodeBf16(view.getUint16(at, true))},
+  fp8_e4m3: {size: 1, read: (view, at) => decodeE4m3(view.getUint8(at))},
+  fp8_e5m2: {size: 1, read: (view, at) => decodeE5m2(view.getUint8(at))},
+  f32: {size: 4, read: (view, at) => view.getFloat32(at, true)},
+  i32: {size: 4, read: (view, at) => view.getInt32(at, true)},
+  i64: {size: 8, read: (view, at) => view.getBigInt64(at, true)},
+  u8: {size: 1, read: (view, at) => view.getUint8(at)},
 };
 
 /** The whole elements of `bytes`; an unknown type is read as bytes. */
 function decodeElements(dtype, bytes) {
-  const { size, read } = DTYPES[dtype] ?? DTYPES.u8;
+  const {size, read} = DTYPES[dtype] ?? DTYPES.u8;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: Math.floor(bytes.length / size) }, (_, i) => read(view, i * size));
+  return Array.from({length: Math.floor(bytes.length / size)}, (_, i) => read(view, i * size));
 }
 
 function elementSize(dtype) {

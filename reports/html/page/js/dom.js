@@ -1,6 +1,9 @@
 // Building the page: every text goes in as a text node, so a name is never markup.
 
-/** A new element. Attributes that are functions are listeners (`onclick`); false and null are left out. */
+/**
+ * A new element. Attributes that are functions are listeners (`onclick`); false and null are left
+ * out.
+ */
 function h(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -12,9 +15,12 @@ function svg(tag, attributes, ...children) {
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
-    else if (value === true) element.setAttribute(name, '');
-    else if (value !== false && value != null) element.setAttribute(name, value);
+    if (typeof value === 'function')
+      element.addEventListener(name.slice(2), value);
+    else if (value === true)
+      element.setAttribute(name, '');
+    else if (value !== false && value != null)
+      element.setAttribute(name, value);
   }
   append(element, children);
   return element;
@@ -34,27 +40,27 @@ function replace(element, ...children) {
 
 /** A titled part of the page, with a heading that links can name. */
 function panel(id, level, title, ...children) {
-  const heading = h(`h${level}`, { id: `${id}-title` }, title);
-  return h('section', { id, class: 'panel', 'aria-labelledby': `${id}-title` }, heading, children);
+  const heading = h(`h${level}`, {id: `${id}-title`}, title);
+  return h('section', {id, class: 'panel', 'aria-labelledby': `${id}-title`}, heading, children);
 }
 
 /** A table whose cells carry their column's name, so that narrow screens can stack them. */
 function table(caption, columns, rows, kind = '') {
-  const head = h('tr', null, columns.map((column) => h('th', { scope: 'col' }, column)));
+  const head = h('tr', null, columns.map((column) => h('th', {scope: 'col'}, column)));
   return h(
-    'table',
-    { class: `stack ${kind}` },
-    h('caption', { class: 'unseen' }, caption),
-    h('thead', null, head),
-    h('tbody', null, rows.map((cells) => tableRow(columns, cells))),
+      'table',
+      {class: `stack ${kind}`},
+      h('caption', {class: 'unseen'}, caption),
+      h('thead', null, head),
+      h('tbody', null, rows.map((cells) => tableRow(columns, cells))),
   );
 }
 
 function tableRow(columns, cells) {
   const made = cells.map((cell, at) => {
-    const content = h('span', { class: 'cell' }, cell);
-    if (at === 0) return h('th', { scope: 'row', 'data-label': columns[at] }, content);
-    return h('td', { 'data-label': columns[at] }, content);
+    const content = h('span', {class: 'cell'}, cell);
+    if (at === 0) return h('th', {scope: 'row', 'data-label': columns[at]}, content);
+    return h('td', {'data-label': columns[at]}, content);
   });
   return h('tr', null, made);
 }
@@ -62,12 +68,13 @@ function tableRow(columns, cells) {
 /** Names and values, those without a value left out. */
 function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
-  const items = shown.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value)));
-  return h('dl', { class: 'facts' }, items);
+  const items =
+      shown.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value)));
+  return h('dl', {class: 'facts'}, items);
 }
 
 function chip(text, kind = '') {
-  return h('span', { class: `chip ${kind}` }, text);
+  return h('span', {class: `chip ${kind}`}, text);
 }
 
 function mono(text) {
@@ -75,31 +82,38 @@ function mono(text) {
 }
 
 function muted(...children) {
-  return h('p', { class: 'muted' }, children);
+  return h('p', {class: 'muted'}, children);
 }
 
 function bullets(items) {
-  return h('ul', { class: 'bullets' }, items.map((item) => h('li', null, item)));
+  return h('ul', {class: 'bullets'}, items.map((item) => h('li', null, item)));
 }
 
 /** What a limited list left out, or nothing. */
 function leftOut(list, what) {
   if (!list || !list.left_out) return null;
-  return muted(`${count(list.left_out, what)} more left out of this page to keep it small; the recording has them.`);
+  return muted(`${
+      count(
+          list.left_out,
+          what)} more left out of this page to keep it small; the recording has them.`);
 }
 
 /** A command with a button that copies it; needs no network and no permission. */
 function command(text) {
-  const code = h('code', { class: 'command', tabindex: '0' }, text);
-  const button = h('button', { type: 'button', class: 'copy' }, 'Copy');
+  const words =
+      text.split(' ').flatMap((word, at) => [at ? ' ' : '', h('span', {class: 'word'}, word)]);
+  const code = h('code', {class: 'command', tabindex: '0'}, words);
+  const button = h('button', {type: 'button', class: 'copy'}, 'Copy');
   button.addEventListener('click', () => copy(text, code, button));
-  return h('div', { class: 'command-line' }, code, button);
+  return h('div', {class: 'command-line'}, code, button);
 }
 
 async function copy(text, shown, button) {
   const done = (await writeClipboard(text)) || copySelection(shown);
   button.textContent = done ? 'Copied' : 'Selected: press Ctrl+C';
-  setTimeout(() => { button.textContent = 'Copy'; }, 2500);
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, 2500);
 }
 
 async function writeClipboard(text) {

@@ -1,11 +1,14 @@
 // The first screen: verdict, cause, the row that proves it, the fix.
 
 function topBar(report) {
-  const title = h('p', { class: 'brand' }, h('strong', null, 'GraphSan'), ' report');
-  const about = [report.scenario && `scenario ${report.scenario}`, deviceName(report), report.started_at];
-  const links = [['#summary', 'Verdict'], ['#matrix', 'Matrix'], ['#case', 'Case'], ['#run', 'Run']];
-  const nav = h('nav', { 'aria-label': 'Report' }, links.map(([to, text]) => h('a', { href: to }, text)));
-  return [title, h('p', { class: 'about' }, about.filter(Boolean).join(' · ')), nav, themeToggle()];
+  const title = h('p', {class: 'brand'}, h('strong', null, 'GraphSan'), ' report');
+  const about =
+      [report.scenario && `scenario ${report.scenario}`, deviceName(report), report.started_at];
+  const links =
+      [['#summary', 'Verdict'], ['#matrix', 'Matrix'], ['#case', 'Case'], ['#run', 'Run']];
+  const nav =
+      h('nav', {'aria-label': 'Report'}, links.map(([to, text]) => h('a', {href: to}, text)));
+  return [title, h('p', {class: 'about'}, about.filter(Boolean).join(' · ')), nav, themeToggle()];
 }
 
 function deviceName(report) {
@@ -17,8 +20,10 @@ function themeToggle() {
     const chosen = document.documentElement.dataset.theme;
     return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   };
-  const button = h('button', { type: 'button', id: 'theme' });
-  const label = () => { button.textContent = dark() ? 'Light theme' : 'Dark theme'; };
+  const button = h('button', {type: 'button', id: 'theme'});
+  const label = () => {
+    button.textContent = dark() ? 'Light theme' : 'Dark theme';
+  };
   button.addEventListener('click', () => {
     document.documentElement.dataset.theme = dark() ? 'light' : 'dark';
     label();
@@ -35,24 +40,27 @@ function banners(report) {
 }
 
 function incompleteBanner(report) {
-  const why = report.incomplete_reason ? ` ${report.incomplete_reason}` : '';
-  return h('div', { class: 'banner incomplete', role: 'alert' },
-    h('strong', null, 'This run is incomplete.'),
-    `${why} What follows is what was recorded until then; the run as a whole never counts as agreed.`);
+  return h(
+      'div', {class: 'banner incomplete', role: 'alert'},
+      h('strong', null, 'This run is incomplete.'), ` ${sentence(report.incomplete_reason)} `,
+      'What follows is what was recorded until then; the run as a whole never counts as agreed.');
 }
 
 function simulationBanner() {
-  return h('div', { class: 'banner simulation', role: 'note' },
-    h('strong', null, 'Simulation on the host device.'),
-    ' CUDA graphs were imitated on the CPU. This report claims nothing about any GPU.');
+  return h(
+      'div', {class: 'banner simulation', role: 'note'},
+      h('strong', null, 'Simulation on the host device.'),
+      ' CUDA graphs were imitated on the CPU. This report claims nothing about any GPU.');
 }
 
 function summary(report) {
   const lead = leadOf(report);
-  const verdict = h('div', { class: 'headline' }, headline(report), cause(report, lead), fixBox(lead));
+  const verdict =
+      h('div', {class: 'headline'}, headline(report), cause(report, lead), fixBox(lead));
   const proof = proofCard(report, lead);
-  return h('section', { id: 'summary', class: `summary ${report.verdict}`, 'aria-labelledby': 'verdict' },
-    verdict, proof);
+  return h(
+      'section', {id: 'summary', class: `summary ${report.verdict}`, 'aria-labelledby': 'verdict'},
+      verdict, proof);
 }
 
 /** The case, finding and row that the report leads with; null where nothing diverged. */
@@ -60,15 +68,16 @@ function leadOf(report) {
   if (!report.lead) return null;
   const entry = report.cases[report.lead.case];
   const finding = entry.details?.findings[report.lead.finding] ?? null;
-  return { at: report.lead.case, entry, finding, row: report.lead.row ?? null };
+  return {at: report.lead.case, entry, finding, row: report.lead.row ?? null};
 }
 
 function headline(report) {
   const verdict = report.verdict;
   return [
-    h('h1', { id: 'verdict' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, VERDICTS[verdict].mark),
+    h('h1', {id: 'verdict'},
+      h('span', {class: 'mark', 'aria-hidden': 'true'}, VERDICTS[verdict].mark),
       verdict[0].toUpperCase() + verdict.slice(1)),
-    h('p', { class: 'tally' }, `${tally(report.cases)}. Exit code ${report.exit_code}.`),
+    h('p', {class: 'tally'}, `${tally(report.cases)}. Exit code ${report.exit_code}.`),
   ];
 }
 
@@ -81,21 +90,25 @@ function tally(cases) {
 }
 
 function cause(report, lead) {
-  if (!lead) return h('p', { class: 'cause' }, quietCause(report));
-  const where = caseLink(lead.at, caseTitle(lead.entry));
+  if (!lead) return h('p', {class: 'cause'}, quietCause(report));
+  const group = lead.entry.group ? ` (${lead.entry.group})` : '';
+  const where = caseLink(lead.at, caseTitle(lead.entry) + group);
   if (!lead.finding) {
-    return [h('p', { class: 'cause' }, 'Eager and graph differ, and no mechanism explains it yet.'),
-      h('p', { class: 'where' }, 'Seen first in ', where)];
+    return [
+      h('p', {class: 'cause'}, 'Eager and graph differ, and no mechanism explains it yet.'),
+      h('p', {class: 'where'}, 'Seen first in ', where)
+    ];
   }
   return [
-    h('p', { class: 'cause' }, lead.finding.summary),
-    h('p', { class: 'where' }, chip(lead.finding.mechanism, 'mechanism'), ' ', statusChip(lead.finding.status),
-      ' in ', where),
+    h('p', {class: 'cause'}, sentence(lead.finding.summary)),
+    h('p', {class: 'where'}, chip(lead.finding.mechanism, 'mechanism'), ' ',
+      statusChip(lead.finding.status), ' in ', where),
   ];
 }
 
 function quietCause(report) {
-  if (report.verdict === 'agreed') return 'Every row, selection and output that was compared is the same in both arms.';
+  if (report.verdict === 'agreed')
+    return 'Every row, selection and output that was compared is the same in both arms.';
   const reasons = report.cases.filter((entry) => entry.verdict === 'inconclusive').map(caseReason);
   return reasons.find(Boolean) ?? 'Nothing was compared, so nothing can be said.';
 }
@@ -114,5 +127,5 @@ function fixBox(lead) {
   const parts = [];
   if (lead.finding?.fix) parts.push(h('h2', null, 'Fix'), h('p', null, lead.finding.fix));
   if (lead.entry.reproduce) parts.push(h('h2', null, 'Reproduce'), command(lead.entry.reproduce));
-  return parts.length ? h('div', { class: 'fix' }, parts) : null;
+  return parts.length ? h('div', {class: 'fix'}, parts) : null;
 }

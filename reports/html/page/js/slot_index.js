@@ -4,13 +4,15 @@ const MAX_TOUCHED_PAGES = 200000;
 
 /** Calls `visit(begin, end)` for each range of a row set. */
 function eachRange(set, visit) {
-  for (let i = 0; i < set.ranges.length; i += 2) visit(set.ranges[i], set.ranges[i] + set.ranges[i + 1]);
+  for (let i = 0; i < set.ranges.length; i += 2)
+    visit(set.ranges[i], set.ranges[i] + set.ranges[i + 1]);
 }
 
 /** Marks the part of `set` that lies on a page. */
 function markPage(set, first, size, mark) {
   eachRange(set, (begin, end) => {
-    for (let row = Math.max(begin, first); row < Math.min(end, first + size); row += 1) mark(row - first);
+    for (let row = Math.max(begin, first); row < Math.min(end, first + size); row += 1)
+      mark(row - first);
   });
 }
 
@@ -28,7 +30,8 @@ function pageClasses(details, cacheAt, page, step) {
     if (CLASS_BY_ID.get(id).rank < CLASS_BY_ID.get(classes[slot]).rank) classes[slot] = id;
   };
   if (page < 0 || page >= cache.pages) classes.fill('guard');
-  for (const [begin, end] of cache.sinks) markPage({ ranges: [begin, end - begin] }, first, size, (slot) => worst(slot, 'sink'));
+  for (const [begin, end] of cache.sinks)
+    markPage({ranges: [begin, end - begin]}, first, size, (slot) => worst(slot, 'sink'));
   for (const slot of writtenByBoth(details, cacheAt, first, size, step)) worst(slot, 'same');
   for (const entry of details.classes) {
     if (entry.cache !== cacheAt || !inStep(entry, step)) continue;
@@ -55,7 +58,8 @@ function touchedPages(details, cacheAt, step) {
   const touched = new Set();
   const add = (pages, set) => eachRange(set, (begin, end) => {
     const last = pageOf(cache, end - 1);
-    for (let page = pageOf(cache, begin); page <= last && pages.size < MAX_TOUCHED_PAGES; page += 1) pages.add(page);
+    for (let page = pageOf(cache, begin); page <= last && pages.size < MAX_TOUCHED_PAGES; page += 1)
+      pages.add(page);
   });
   for (const entry of details.classes) {
     if (entry.cache === cacheAt && inStep(entry, step)) add(differing, entry.rows);
@@ -65,7 +69,10 @@ function touchedPages(details, cacheAt, step) {
     for (const set of [entry.eager, entry.graph, entry.expected]) add(touched, set);
   }
   const sorted = (pages) => [...pages].sort((a, b) => a - b);
-  return { differing: sorted(differing), quiet: sorted(touched).filter((page) => !differing.has(page)) };
+  return {
+    differing: sorted(differing),
+    quiet: sorted(touched).filter((page) => !differing.has(page))
+  };
 }
 
 /** Rows whose place the page does not hold, because their ranges were too many. */
@@ -77,18 +84,25 @@ function rowsWithoutPlace(details) {
 function rowHistory(details, cacheAt, row) {
   const holds = (set) => {
     let found = false;
-    eachRange(set, (begin, end) => { found ||= row >= begin && row < end; });
+    eachRange(set, (begin, end) => {
+      found ||= row >= begin && row < end;
+    });
     return found;
   };
   const steps = new Map();
   for (const entry of details.writes) {
-    if (entry.cache === cacheAt && holds(entry.eager) && holds(entry.graph)) steps.set(entry.step, 'same');
+    if (entry.cache === cacheAt && holds(entry.eager) && holds(entry.graph))
+      steps.set(entry.step, 'same');
   }
   for (const entry of details.classes) {
     if (entry.cache === cacheAt && holds(entry.rows)) steps.set(entry.step, entry.class);
   }
   return [...steps].sort(([a], [b]) => a - b).map(([step, id]) => ({
-    step, class: id,
-    detail: details.rows.items.find((each) => each.step === step && each.cache === cacheAt && each.row === row),
-  }));
+                                                    step,
+                                                    class: id,
+                                                    detail: details.rows.items.find(
+                                                        (each) => each.step === step &&
+                                                            each.cache === cacheAt &&
+                                                            each.row === row),
+                                                  }));
 }

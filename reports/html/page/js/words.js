@@ -1,17 +1,42 @@
 // Words and figures: what classes, origins and verdicts mean to a reader.
 
 const CLASSES = [
-  { id: 'missing', letter: 'M', says: 'The slot mapping names this row and eager wrote it; the graph did not.' },
-  { id: 'stray', letter: 'S', says: 'The graph wrote this row. Nothing asked for it, and eager left it alone.' },
-  { id: 'wrong-value', letter: 'W', says: 'Both arms wrote this row, with different bytes.' },
-  { id: 'eager-stray', letter: 'E', says: 'Eager itself wrote a row that the slot mapping does not name.' },
-  { id: 'eager-missing', letter: 'N', says: 'The slot mapping names this row and eager itself did not write it.' },
-  { id: 'same', letter: '=', label: 'written the same', says: 'Both arms wrote the same bytes.' },
-  { id: 'sink', letter: 'o', says: 'A declared sink: writes here do not matter and are only counted.' },
-  { id: 'guard', letter: 'G', label: 'guard zone', says: 'A guard zone around memory that GraphSan allocated. Nobody may write it.' },
-  { id: 'untouched', letter: '·', says: 'Neither arm wrote this row.' },
+  {
+    id: 'missing',
+    letter: 'M',
+    says: 'The slot mapping names this row and eager wrote it; the graph did not.'
+  },
+  {
+    id: 'stray',
+    letter: 'S',
+    says: 'The graph wrote this row. Nothing asked for it, and eager left it alone.'
+  },
+  {id: 'wrong-value', letter: 'W', says: 'Both arms wrote this row, with different bytes.'},
+  {
+    id: 'eager-stray',
+    letter: 'E',
+    says: 'Eager itself wrote a row that the slot mapping does not name.'
+  },
+  {
+    id: 'eager-missing',
+    letter: 'N',
+    says: 'The slot mapping names this row and eager itself did not write it.'
+  },
+  {id: 'same', letter: '=', label: 'written the same', says: 'Both arms wrote the same bytes.'},
+  {
+    id: 'sink',
+    letter: 'o',
+    says: 'A declared sink: writes here do not matter and are only counted.'
+  },
+  {
+    id: 'guard',
+    letter: 'G',
+    label: 'guard zone',
+    says: 'A guard zone around memory that GraphSan allocated. Nobody may write it.'
+  },
+  {id: 'untouched', letter: '·', says: 'Neither arm wrote this row.'},
 ];
-const CLASS_BY_ID = new Map(CLASSES.map((entry, rank) => [entry.id, { ...entry, rank }]));
+const CLASS_BY_ID = new Map(CLASSES.map((entry, rank) => [entry.id, {...entry, rank}]));
 
 function classLabel(id) {
   const entry = CLASS_BY_ID.get(id);
@@ -19,11 +44,11 @@ function classLabel(id) {
 }
 
 const VERDICTS = {
-  agreed: { mark: '✓', says: 'Eager and graph agree' },
-  diverged: { mark: '✕', says: 'Eager and graph differ' },
-  hazard: { mark: '!', says: 'All agree, but a finding stands' },
-  inconclusive: { mark: '?', says: 'No answer' },
-  failed: { mark: '⊘', says: 'The case ended in a tool or device failure' },
+  agreed: {mark: '✓', says: 'Eager and graph agree'},
+  diverged: {mark: '✕', says: 'Eager and graph differ'},
+  hazard: {mark: '!', says: 'All agree, but a finding stands'},
+  inconclusive: {mark: '?', says: 'No answer'},
+  failed: {mark: '⊘', says: 'The case ended in a tool or device failure'},
 };
 
 function verdictOf(entry) {
@@ -31,12 +56,13 @@ function verdictOf(entry) {
 }
 
 function verdictChip(verdict) {
-  return h('span', { class: `chip verdict ${verdict}` },
-    h('span', { 'aria-hidden': 'true' }, VERDICTS[verdict]?.mark ?? ''), ` ${verdict}`);
+  return h(
+      'span', {class: `chip verdict ${verdict}`},
+      h('span', {'aria-hidden': 'true'}, VERDICTS[verdict]?.mark ?? ''), ` ${verdict}`);
 }
 
 const PLACES = {
-  'last-row': "the pool's last row",
+  'last-row': 'the pool\'s last row',
   'null-page': 'the null page',
   'live-row': 'a row of a live sequence',
   'earlier-batch': 'a row that an earlier step wrote',
@@ -48,8 +74,9 @@ function originSentence(origin, cache) {
   const sentences = {
     unknown: () => 'Nothing that eager wrote has these bytes.',
     untouched: () => 'Still what was there before the step: nobody wrote it.',
-    'this-row': () => "This row's own bytes.",
-    'other-row': () => `The bytes that this step owed to ${slotName(cache, origin.row)}: misplaced.`,
+    'this-row': () => 'This row\'s own bytes.',
+    'other-row': () =>
+        `The bytes that this step owed to ${slotName(cache, origin.row)}: misplaced.`,
     'earlier-step': () => `What lane ${origin.lane ?? '?'} wrote in step ${origin.step}: stale.`,
     'pad-lane': () => `The bytes of pad lane ${origin.lane ?? '?'}.`,
   };
@@ -80,6 +107,13 @@ function slotName(cache, row) {
   return `page ${pageOf(cache, row)}, slot ${slotOf(cache, row)}`;
 }
 
+/** With a capital and a full stop, whatever it was written with. */
+function sentence(text) {
+  if (!text) return '';
+  const whole = text[0].toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
+}
+
 /** `1 row`, `1,204 rows`. */
 function count(value, noun) {
   const many = value === 1 ? noun : noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
@@ -92,7 +126,7 @@ function whole(value) {
 
 /** Four significant digits; the words for what is no finite number. */
 function figure(value) {
-  if (typeof value === 'string') return { nan: 'NaN', inf: '∞', '-inf': '-∞' }[value] ?? value;
+  if (typeof value === 'string') return {nan: 'NaN', inf: '∞', '-inf': '-∞'}[value] ?? value;
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
   if (Object.is(value, -0)) return '-0';
