@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 
 #include "step/minimax_m3/argument_fields.hpp"
 #include "step/minimax_m3/cuda_symbols.hpp"
@@ -133,6 +134,7 @@ const device::Kernel& indexer_score_kernel() {
 void launch_indexer_score(device::Device& device, device::StreamRef stream,
                           const IndexerScoreArgs& args) {
   if (args.tokens <= 0 || args.blocks <= 0 || args.heads <= 0) return;
+  if (args.heads > kGroupRows) throw std::invalid_argument{"indexer_score: more than 64 heads"};
   const auto dims = lane_dims(args.tokens, static_cast<std::uint32_t>(args.blocks),
                               static_cast<std::uint32_t>(args.heads));
   device.launch(stream, indexer_score_kernel(), dims, &args);
