@@ -6,7 +6,7 @@ const CHART = {
   height: 150,
   left: 8,
   bottom: 26,
-  top: 8
+  top: 22
 };
 
 function budgetPanel(report) {
