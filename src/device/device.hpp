@@ -74,7 +74,7 @@ class Device {
                       const void* arguments) = 0;
   /// Copies between any two addresses; either side may be host memory. A copy to pageable memory
   /// has finished when the call returns, unless captured. Zero bytes, here and in fill(): nothing
-  /// happens and the listener is not told.
+  /// happens, there is no node, and the listener is not told.
   virtual void copy(StreamRef stream, void* destination, const void* source, std::size_t bytes) = 0;
   virtual void fill(StreamRef stream, void* destination, std::uint8_t value, std::size_t bytes) = 0;
 

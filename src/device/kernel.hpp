@@ -28,13 +28,17 @@ struct ArgumentFieldInfo {
   bool is_pointer = false;
 };
 
-/// Describes one member; use inside a static table beside the argument struct.
-#define GRAPHSAN_ARGUMENT_FIELD(Args, member)                      \
-  ::graphsan::device::ArgumentFieldInfo {                          \
-#member, static_cast < std::uint32_t>(offsetof(Args, member)), \
-        static_cast < std::uint32_t>(sizeof(Args::member)),        \
-        std::is_pointer_v < decltype(Args::member)>                \
-  }
+/// What GRAPHSAN_ARGUMENT_FIELD expands to.
+[[nodiscard]] constexpr ArgumentFieldInfo argument_field(const char* name, std::size_t offset,
+                                                         std::size_t size, bool is_pointer) {
+  return {name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), is_pointer};
+}
+
+/// Describes one member; use inside a static table beside the argument struct. A macro only because
+/// it quotes the member.
+#define GRAPHSAN_ARGUMENT_FIELD(Args, member)                                               \
+  ::graphsan::device::argument_field(#member, offsetof(Args, member), sizeof(Args::member), \
+                                     std::is_pointer_v<decltype(Args::member)>)
 
 /// One operation in its two forms, which take the same argument struct by value.
 ///

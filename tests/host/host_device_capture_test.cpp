@@ -96,9 +96,10 @@ TEST_P(HostCapture, RefusesAGraphLaunchIntoACapture) {
   EXPECT_EQ(device().capture_status(stream()), CaptureStatus::kInvalidated);
 }
 
-TEST_P(HostCapture, SaysWhichCallSpoiledTheCapture) {
+TEST_P(HostCapture, SaysWhichCallSpoiledTheCaptureFirst) {
   device().begin_capture(stream(), CaptureMode::kGlobal);
   EXPECT_THROW(static_cast<void>(device().allocate(64, {})), device::DeviceError);
+  EXPECT_THROW(device().synchronize(other()), device::DeviceError);
   try {
     static_cast<void>(device().end_capture(stream()));
     FAIL() << "the capture was not spoiled";

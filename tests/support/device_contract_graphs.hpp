@@ -39,6 +39,15 @@ TEST_P(DeviceContract, DescribesNodesWithTheirOperandsInCreationOrder) {
   EXPECT_EQ(nodes[2].fill->bytes, 8U);
 }
 
+TEST_P(DeviceContract, CapturesNoNodesForZeroBytes) {
+  const device::Buffer buffer = upload({0});
+  const device::Graph graph = capture([&] {
+    device().fill(stream(), buffer.data(), 1, 0);
+    device().copy(stream(), buffer.data(), buffer.data(), 0);
+  });
+  EXPECT_TRUE(device().nodes(graph.get()).empty());
+}
+
 TEST_P(DeviceContract, CapturesNoNodesWhenNothingIsIssued) {
   const device::Graph graph = capture([] {});
   EXPECT_TRUE(device().nodes(graph.get()).empty());

@@ -54,6 +54,16 @@ TEST_P(DeviceContract, DoesNothingForZeroBytes) {
   EXPECT_EQ(download(buffer), Words{9});
 }
 
+TEST_P(DeviceContract, TellsItsListenerNothingOfZeroBytes) {
+  const device::Buffer buffer = upload({9});
+  WorkLog log;
+  device().set_work_listener(&log);
+  device().fill(stream(), buffer.data(), 0, 0);
+  device().copy(stream(), buffer.data(), buffer.data(), 0);
+  device().set_work_listener(nullptr);
+  EXPECT_TRUE(log.records.empty());
+}
+
 TEST_P(DeviceContract, FillsEachByte) {
   const device::Buffer buffer = upload({0, 0});
   device().fill(stream(), buffer.data(), 0xAB, sizeof(std::uint64_t));

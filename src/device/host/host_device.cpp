@@ -121,7 +121,7 @@ void HostDevice::launch(StreamRef stream, const Kernel& kernel, const LaunchDims
   check_usable("launch");
   HostStream& target = streams_.get("launch", stream);
   check_dims("launch", dims);
-  check_range("launch", arguments, kernel.argument_bytes);
+  if (kernel.argument_bytes > 0) check_address("launch", arguments);
   if (kernel.host_function == nullptr) {
     throw DeviceError{ErrorKind::kNotSupported,
                       std::string{"launch: kernel "} + kernel.name + " has no host form"};
@@ -136,9 +136,9 @@ void HostDevice::launch(StreamRef stream, const Kernel& kernel, const LaunchDims
 void HostDevice::copy(StreamRef stream, void* destination, const void* source, std::size_t bytes) {
   check_usable("copy");
   HostStream& target = streams_.get("copy", stream);
-  check_range("copy", destination, bytes);
-  check_range("copy", source, bytes);
-  if (bytes == 0) return accept("copy", target, EmptyWork{});
+  if (bytes == 0) return;
+  check_address("copy", destination);
+  check_address("copy", source);
   accept("copy", target, CopyParams{destination, source, bytes});
   if (target.capture == nullptr && is_pageable(destination)) run(target);
 }
@@ -146,8 +146,8 @@ void HostDevice::copy(StreamRef stream, void* destination, const void* source, s
 void HostDevice::fill(StreamRef stream, void* destination, std::uint8_t value, std::size_t bytes) {
   check_usable("fill");
   HostStream& target = streams_.get("fill", stream);
-  check_range("fill", destination, bytes);
-  if (bytes == 0) return accept("fill", target, EmptyWork{});
+  if (bytes == 0) return;
+  check_address("fill", destination);
   if (is_pageable(destination)) {
     throw DeviceError{ErrorKind::kInvalidArgument, "fill: the destination is pageable host memory"};
   }
@@ -156,8 +156,7 @@ void HostDevice::fill(StreamRef stream, void* destination, std::uint8_t value, s
 
 void HostDevice::accept(const char* call, HostStream& stream, Work work) {
   WorkRecord record;
-  const bool reported = has_listener() && !std::holds_alternative<EmptyWork>(work);
-  if (reported) record = describe(work);
+  if (has_listener()) record = describe(work);
   if (stream.capture != nullptr) {
     stream.capture->check_valid(call);
     stream.capture->add(stream, std::move(work));
@@ -165,11 +164,10 @@ void HostDevice::accept(const char* call, HostStream& stream, Work work) {
   } else {
     enqueue(stream, std::move(work));
   }
-  if (reported) notify(std::move(record));
+  if (has_listener()) notify(std::move(record));
 }
 
 void HostDevice::enqueue(HostStream& stream, Work work) {
-  if (std::holds_alternative<EmptyWork>(work)) return;
   const auto* copy = std::get_if<CopyParams>(&work);
   if (copy == nullptr || !is_pageable(copy->source)) return stream.queue.push(std::move(work));
   const auto* source = static_cast<const std::byte*>(copy->source);

@@ -33,9 +33,6 @@ HostExec::HostExec(const HostGraph& graph)
 
 void HostExec::set_enabled(NodeRef node, bool enabled) {
   const NodeIndex index = index_of("set_enabled", node);
-  if (std::holds_alternative<EmptyWork>(image_->works[index])) {
-    refuse("set_enabled", "only kernel, copy and fill nodes can be disabled");
-  }
   writable_image().enabled[index] = enabled;
 }
 
@@ -55,15 +52,15 @@ void HostExec::set_kernel(NodeRef node, const KernelParams& params) {
 void HostExec::set_copy(NodeRef node, const CopyParams& params) {
   static_cast<void>(copy(node));
   if (params.bytes == 0) refuse("set_copy", "a copy node needs at least one byte");
-  check_range("set_copy", params.destination, params.bytes);
-  check_range("set_copy", params.source, params.bytes);
+  check_address("set_copy", params.destination);
+  check_address("set_copy", params.source);
   writable_image().works[index_of("set_copy", node)] = params;
 }
 
 void HostExec::set_fill(NodeRef node, const FillParams& params) {
   static_cast<void>(work_as<FillParams>("set_fill", node));
   if (params.bytes == 0) refuse("set_fill", "a fill node needs at least one byte");
-  check_range("set_fill", params.destination, params.bytes);
+  check_address("set_fill", params.destination);
   writable_image().works[index_of("set_fill", node)] = params;
 }
 

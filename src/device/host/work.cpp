@@ -13,6 +13,8 @@ template <typename... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 void execute_kernel(const KernelWork& work) {
   try {
@@ -30,15 +32,14 @@ bool is_empty(const Dim3& dim) { return dim.x == 0 || dim.y == 0 || dim.z == 0; 
 void execute(const Work& work) {
   std::visit(
       Overloaded{
-          [](const EmptyWork&) {}, [](const KernelWork& kernel) { execute_kernel(kernel); },
+          [](const KernelWork& kernel) { execute_kernel(kernel); },
           [](const CopyParams& copy) { std::memmove(copy.destination, copy.source, copy.bytes); },
           [](const FillParams& fill) { std::memset(fill.destination, fill.value, fill.bytes); }},
       work);
 }
 
 NodeKind node_kind(const Work& work) {
-  return std::visit(Overloaded{[](const EmptyWork&) { return NodeKind::kEmpty; },
-                               [](const KernelWork&) { return NodeKind::kKernel; },
+  return std::visit(Overloaded{[](const KernelWork&) { return NodeKind::kKernel; },
                                [](const CopyParams&) { return NodeKind::kCopy; },
                                [](const FillParams&) { return NodeKind::kFill; }},
                     work);
@@ -46,8 +47,7 @@ NodeKind node_kind(const Work& work) {
 
 std::string node_name(const Work& work) {
   return std::visit(
-      Overloaded{[](const EmptyWork&) -> std::string { return "empty"; },
-                 [](const KernelWork& kernel) -> std::string { return kernel.kernel->name; },
+      Overloaded{[](const KernelWork& kernel) -> std::string { return kernel.kernel->name; },
                  [](const CopyParams&) -> std::string { return "memcpy"; },
                  [](const FillParams&) -> std::string { return "memset"; }},
       work);
@@ -80,10 +80,9 @@ void check_dims(const char* call, const LaunchDims& dims) {
   }
 }
 
-void check_range(const char* call, const void* address, std::size_t bytes) {
-  if (address == nullptr && bytes > 0) {
-    throw DeviceError{ErrorKind::kInvalidArgument,
-                      std::string{call} + ": null address for " + std::to_string(bytes) + " bytes"};
+void check_address(const char* call, const void* address) {
+  if (address == nullptr) {
+    throw DeviceError{ErrorKind::kInvalidArgument, std::string{call} + ": an address is null"};
   }
 }
 

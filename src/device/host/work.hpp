@@ -17,10 +17,8 @@ struct KernelWork {
   std::vector<std::byte> arguments;
 };
 
-struct EmptyWork {};
-
 /// What a stream executes or a graph node holds.
-using Work = std::variant<EmptyWork, KernelWork, CopyParams, FillParams>;
+using Work = std::variant<KernelWork, CopyParams, FillParams>;
 
 /// Does the work, now. Throws kSticky when a kernel's host form throws.
 void execute(const Work& work);
@@ -34,6 +32,6 @@ void execute(const Work& work);
 
 /// Throw kInvalidArgument, naming `call`, for what CUDA would refuse.
 void check_dims(const char* call, const LaunchDims& dims);
-void check_range(const char* call, const void* address, std::size_t bytes);
+void check_address(const char* call, const void* address);
 
 }  // namespace graphsan::device::host
