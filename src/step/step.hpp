@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -106,6 +107,10 @@ class Oracle {
   /// output rows, one vector a lane.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> attend(int step, Arm arm, int layer,
                                                                    device::StreamRef stream) = 0;
+  /// Bytes that each lane of the arm's batch, pads included, would write into `cache` (an index
+  /// into the description's caches) by the reference write; empty for a cache that is not written.
+  [[nodiscard]] virtual std::vector<std::vector<std::byte>> lane_rows(int step, Arm arm, int cache,
+                                                                      device::StreamRef stream) = 0;
 };
 
 /// A change to a step's shape, for experiments and for --minimize.
@@ -127,6 +132,11 @@ class Step {
   /// Outputs and top-k of an arm as views; lanes of the arm's batch size at `step`.
   [[nodiscard]] virtual std::vector<OutputView> outputs(int step, Arm arm) const = 0;
   [[nodiscard]] virtual std::vector<InputView> inputs(int step, Arm arm) const = 0;
+  /// The token of a live sequence that a row of a cache belongs to, history included; empty where
+  /// the row is nobody's or the step cannot tell.
+  [[nodiscard]] virtual std::optional<model::LogicalRow> owner(int, std::int64_t) const {
+    return std::nullopt;
+  }
   [[nodiscard]] virtual std::vector<OpaqueView> opaque() const = 0;
 
   /// Zeroes the caches, restores guard zones and everything a fresh process would have.
