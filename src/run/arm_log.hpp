@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/node.hpp"
+#include "kvcache/row_pack.hpp"
+#include "model/facts.hpp"
+#include "step/step.hpp"
+
+namespace graphsan::run {
+
+/// Bytes that one arm left in one output or top-k buffer: one row a real lane.
+struct OutputRows {
+  model::CacheLayout layout;
+  std::vector<std::vector<std::byte>> lanes;
+  bool nonce_overwritten = false;  ///< no lane still holds the nonce placed before the step
+};
+
+/// One input as it was when the step ran.
+struct InputLog {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t digest = 0;  ///< of the real lanes
+};
+
+/// What one arm did in one step. Rows are global numbers of the step's CacheSet, sorted.
+struct StepLog {
+  int step = 0;
+  std::vector<std::int64_t> expected;         ///< X
+  std::vector<std::int64_t> changed;          ///< E, P or G
+  std::vector<model::Digest> digests;         ///< of `changed`, after the step
+  std::vector<std::vector<std::byte>> bytes;  ///< of `changed`, after the step
+  kvcache::RowPack redo;                      ///< `changed` on the device; eager arm only
+  std::vector<OutputRows> outputs;
+  std::vector<step::ReferenceSelection> selections;  ///< one a sparse layer; where asked for
+  /// Reference attention on this arm's caches and selection, by layer; where asked for.
+  std::map<int, std::vector<std::vector<std::byte>>> attended;
+  /// Bytes that each lane, pads included, would write into a cache with stray rows, by cache.
+  std::map<int, std::vector<std::vector<std::byte>>> lane_rows;
+  std::vector<device::WorkRecord> work;  ///< issued while the step ran
+  std::vector<InputLog> inputs;
+  double milliseconds = 0;  ///< device time of the step
+
+  /// Index of a row in `changed`, or -1.
+  [[nodiscard]] std::ptrdiff_t find(std::int64_t global_row) const;
+};
+
+struct ArmLog {
+  step::Arm arm = step::Arm::kEager;
+  std::vector<StepLog> steps;
+};
+
+/// Seed of the pattern put into the rows to be written before a step; the same in every arm.
+[[nodiscard]] std::uint64_t row_pattern_seed(int step);
+
+/// Global rows that the slot mapping of a step names, in every cache it writes: K, V and the like
+/// by `slot`, index-K by `index_slot`; guard zones never. Sorted.
+[[nodiscard]] std::vector<std::int64_t> expected_rows(const kvcache::CacheSet& caches,
+                                                      const model::StepFacts& step);
+
+}  // namespace graphsan::run

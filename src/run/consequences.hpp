@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "model/facts.hpp"
+#include "run/arm_log.hpp"
+
+namespace graphsan::run {
+
+/// Top-k rows of the covered steps in which two arms differ, as sets per (real lane, head), ordered
+/// by step, layer, lane, head.
+///
+/// A tie is judged on eager's scores: the swapped ids differ there by at most `noise`. `carried`
+/// marks the differences as seen in the carried pass.
+[[nodiscard]] std::vector<model::TopKDifference> compare_selections(
+    const std::vector<model::StepFacts>& steps, const ArmLog& eager, const ArmLog& graph,
+    float noise, bool carried);
+
+/// Outputs of real lanes of the covered steps in which two arms differ.
+[[nodiscard]] std::vector<model::OutputDifference> compare_outputs(
+    const std::vector<model::StepFacts>& steps, const ArmLog& eager, const ArmLog& graph,
+    bool carried);
+
+/// The causal chain over everything found: index-K write, K/V write, score, top-k, blocks read,
+/// output, next layer; the first broken link is marked. Empty where nothing is broken.
+[[nodiscard]] std::vector<model::ChainLink> build_chain(const model::Facts& facts);
+
+}  // namespace graphsan::run

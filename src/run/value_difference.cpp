@@ -1,0 +1,98 @@
+#include "run/value_difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "model/numeric.hpp"
+
+namespace graphsan::run {
+
+namespace {
+
+std::int64_t rounding_distance(model::DType dtype) {
+  switch (dtype) {
+    case model::DType::kBf16:
+    case model::DType::kF32:
+      return 2;
+    case model::DType::kFp8E4M3:
+    case model::DType::kFp8E5M2:
+      return 1;
+    case model::DType::kI32:
+    case model::DType::kI64:
+    case model::DType::kU8:
+      return 0;
+  }
+  return 0;
+}
+
+/// Relative half-width within which two quantised values may stand for one ratio.
+double ratio_tolerance(model::DType dtype) {
+  switch (dtype) {
+    case model::DType::kFp8E5M2:
+      return 0.27;
+    case model::DType::kFp8E4M3:
+      return 0.14;
+    case model::DType::kBf16:
+      return 0.01;
+    case model::DType::kF32:
+    case model::DType::kI32:
+    case model::DType::kI64:
+    case model::DType::kU8:
+      return 1e-5;
+  }
+  return 1e-5;
+}
+
+/// The common ratio graph / eager of all non-zero elements, or 0.
+double common_ratio(model::DType dtype, const std::vector<float>& eager,
+                    const std::vector<float>& graph) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < eager.size(); ++i) {
+    if ((eager[i] == 0.0F) != (graph[i] == 0.0F)) continue;
+    if (eager[i] != 0.0F) ratios.push_back(static_cast<double>(graph[i]) / eager[i]);
+  }
+  if (ratios.size() < 8 || ratios.size() * 4 < eager.size() * 3) return 0.0;
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
+  const double median = ratios[ratios.size() / 2];
+  const double width = std::abs(median) * ratio_tolerance(dtype);
+  const bool constant = std::all_of(ratios.begin(), ratios.end(), [&](double ratio) {
+    return std::abs(ratio - median) <= width;
+  });
+  return constant ? median : 0.0;
+}
+
+}  // namespace
+
+model::ValueDifference value_difference(model::DType dtype, std::span<const std::byte> eager,
+                                        std::span<const std::byte> graph) {
+  const std::vector<float> a = model::decode(dtype, eager);
+  const std::vector<float> b = model::decode(dtype, graph);
+  const std::size_t size = model::byte_size(dtype);
+  model::ValueDifference difference;
+  bool non_finite = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto left = eager.subspan(i * size, size);
+    const auto right = graph.subspan(i * size, size);
+    if (std::equal(left.begin(), left.end(), right.begin())) continue;
+    ++difference.elements;
+    non_finite = non_finite || std::isfinite(a[i]) != std::isfinite(b[i]);
+    difference.max_code_distance =
+        std::max(difference.max_code_distance, model::code_distance(dtype, left, right));
+  }
+  if (difference.elements == 0) return difference;
+  if (non_finite) {
+    difference.kind = model::ValueKind::kNonFinite;
+  } else if (difference.max_code_distance <= rounding_distance(dtype)) {
+    difference.kind = model::ValueKind::kRounding;
+  } else if (const double ratio = common_ratio(dtype, a, b); ratio != 0.0) {
+    difference.kind = model::ValueKind::kConstantRatio;
+    difference.ratio = ratio;
+  } else {
+    difference.kind = model::ValueKind::kArbitrary;
+  }
+  return difference;
+}
+
+}  // namespace graphsan::run
