@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "diagnose/experiments.hpp"
+#include "diagnose/probe.hpp"
+#include "model/facts.hpp"
+#include "model/finding.hpp"
+
+namespace graphsan::diagnose {
+
+struct Diagnosis {
+  std::vector<model::Finding> findings;  ///< ordered by what broke first
+  std::vector<model::RuledOut> ruled_out;
+  std::vector<model::ExperimentRecord> experiments;
+};
+
+/// Asks every probe of the registry, confirms each suspicion, and rules out the rest.
+///
+/// `experiments` null: diagnoses stored facts, findings stay suspected. A probe or experiment that
+/// throws DeviceError costs its own confirmation only, unless the device is lost.
+[[nodiscard]] Diagnosis diagnose(const model::Facts& facts, const ProbeRegistry& registry,
+                                 Experiments* experiments);
+
+}  // namespace graphsan::diagnose

@@ -1,0 +1,176 @@
+#include "diagnose/exclusions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace graphsan::diagnose {
+
+namespace {
+
+using model::Facts;
+using model::RowClass;
+using Why = std::optional<std::string>;
+
+std::size_t count_rows(const Facts& facts, RowClass row_class) {
+  return static_cast<std::size_t>(
+      std::count_if(facts.rows.begin(), facts.rows.end(),
+                    [&](const model::RowDifference& row) { return row.row_class == row_class; }));
+}
+
+/// Rows that both arms wrote in the layers before any output differed.
+std::size_t rows_written_in_both(const Facts& facts) {
+  std::size_t both = 0;
+  for (const model::WriteSets& sets : facts.writes) {
+    for (const std::int64_t row : sets.graph) {
+      both += std::binary_search(sets.eager.begin(), sets.eager.end(), row) ? 1 : 0;
+    }
+  }
+  return both;
+}
+
+Why precision(const Facts& facts) {
+  const std::size_t missing = count_rows(facts, RowClass::kMissing);
+  const std::size_t stray = count_rows(facts, RowClass::kStray);
+  if (missing + stray == 0 || count_rows(facts, RowClass::kWrongValue) != 0) return std::nullopt;
+  const std::size_t both = rows_written_in_both(facts);
+  std::string why;
+  if (missing != 0) {
+    const auto untouched =
+        std::count_if(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
+          return row.row_class == RowClass::kMissing &&
+                 row.origin.kind == model::OriginKind::kUntouched;
+        });
+    why = fmt::format(
+        "{} of {} missing rows still hold the bytes placed before the step: nothing "
+        "was converted there at all",
+        untouched, missing);
+  }
+  if (stray != 0) {
+    why += fmt::format("{}{} rows changed that no lane may write: no rounding moves a write",
+                       why.empty() ? "" : "; ", stray);
+  }
+  return why + fmt::format("; the {} rows that both arms wrote are equal byte for byte", both);
+}
+
+Why fresh_tensor(const Facts& facts) {
+  std::size_t named = 0;
+  std::size_t pool = 0;
+  for (const model::GraphSegment& segment : facts.segments) {
+    for (const model::Work& node : segment.nodes) {
+      for (const model::AddressUse& use : node.addresses) {
+        if (use.address == 0) continue;
+        switch (use.owner) {
+          case model::OwnerKind::kNamedBuffer:
+            ++named;
+            break;
+          case model::OwnerKind::kGraphPool:
+            ++pool;
+            break;
+          case model::OwnerKind::kFreeBlock:
+          case model::OwnerKind::kOtherAllocation:
+          case model::OwnerKind::kHostPageable:
+          case model::OwnerKind::kHostPinned:
+          case model::OwnerKind::kUnknown:
+            return std::nullopt;
+        }
+      }
+    }
+  }
+  if (named + pool == 0) return std::nullopt;
+  return fmt::format(
+      "all {} addresses in the graph's nodes belong to live memory: {} to named "
+      "buffers, {} to the graph's own pool; none to a freed block",
+      named + pool, named, pool);
+}
+
+Why stale_pointer(const Facts& facts) {
+  if (facts.inputs.empty()) return std::nullopt;
+  for (const model::InputFacts& input : facts.inputs) {
+    if (input.captured_address != input.replay_address) return std::nullopt;
+  }
+  return fmt::format("all {} inputs have the address at replay that they had at capture",
+                     facts.inputs.size());
+}
+
+Why stale_contents(const Facts& facts) {
+  if (facts.inputs.empty()) return std::nullopt;
+  for (const model::InputFacts& input : facts.inputs) {
+    if (!input.contents_equal_eager) return std::nullopt;
+  }
+  return fmt::format(
+      "the real lanes of all {} inputs hold eager's bytes when the graph is replayed",
+      facts.inputs.size());
+}
+
+Why unstable_eager(const Facts& facts) {
+  if (!facts.stability.ran || !facts.stability.stable) return std::nullopt;
+  return "two eager passes agree bit for bit in every row, selection and output";
+}
+
+Why ties(const Facts& facts) {
+  float margin = 0;
+  std::size_t mismatches = 0;
+  for (const model::TopKDifference& difference : facts.top_k) {
+    if (difference.kind == model::TopKKind::kTie) return std::nullopt;
+    margin = mismatches == 0 ? difference.margin : std::min(margin, difference.margin);
+    ++mismatches;
+  }
+  if (mismatches == 0) return std::nullopt;
+  return fmt::format(
+      "in each of {} differing selections eager's scores are apart, by {:.3g} at "
+      "least; equal scores in the graph alone are a symptom",
+      mismatches, margin);
+}
+
+std::vector<RowKey> diverging_rows(const Facts& facts) {
+  std::vector<RowKey> rows;
+  for (const model::RowDifference& row : facts.rows) rows.push_back({row.step, row.cache, row.row});
+  return rows;
+}
+
+Why order(const Facts& facts, Experiments& experiments, std::vector<model::ExperimentRecord>& log) {
+  const std::vector<RowKey> rows = diverging_rows(facts);
+  if (rows.empty()) return std::nullopt;
+  const ExperimentResult result = experiments.serialise(rows);
+  model::ExperimentRecord record;
+  record.name = "serialised replay";
+  record.change = "edges added between all nodes in creation order";
+  if (const auto* reason = std::get_if<NotRunnable>(&result)) {
+    record.not_runnable = reason->reason;
+    log.push_back(std::move(record));
+    return std::nullopt;
+  }
+  const auto& outcome = std::get<Outcome>(result);
+  record.repeats = outcome.repeats;
+  record.outcome =
+      fmt::format("{} of {} rows became right", outcome.right_with_change, outcome.rows);
+  record.sham_outcome = fmt::format("{} of {} rows right in a clone without new edges",
+                                    outcome.right_in_sham, outcome.rows);
+  log.push_back(std::move(record));
+  if (outcome.right_with_change != 0 || outcome.right_in_sham != 0) return std::nullopt;
+  return fmt::format("with every node put in order, all {} rows stay wrong", outcome.rows);
+}
+
+}  // namespace
+
+std::vector<model::RuledOut> rule_out_suspects(const Facts& facts, Experiments* experiments,
+                                               std::vector<model::ExperimentRecord>& log) {
+  std::vector<model::RuledOut> cleared;
+  const auto add = [&](const char* mechanism, const Why& why) {
+    if (why) cleared.push_back({mechanism, *why});
+  };
+  add("numeric-noise", precision(facts));
+  add("freed-memory", fresh_tensor(facts));
+  add("moved-buffer", stale_pointer(facts));
+  add("stale-contents", stale_contents(facts));
+  if (experiments != nullptr) add("missing-dependency", order(facts, *experiments, log));
+  add("unstable-eager", unstable_eager(facts));
+  add("topk-tie", ties(facts));
+  return cleared;
+}
+
+}  // namespace graphsan::diagnose
