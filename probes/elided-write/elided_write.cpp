@@ -1,0 +1,188 @@
+#include "probes/elided-write/elided_write.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "probes/finding_text.hpp"
+
+namespace graphsan::probes {
+
+namespace {
+
+using model::Facts;
+using model::RowDifference;
+
+/// Lanes of each (step, cache) whose row is missing.
+using MissingLanes = std::map<int, std::map<int, std::set<int>>>;
+
+std::vector<RowDifference> missing_rows(const Facts& facts) {
+  std::vector<RowDifference> rows;
+  std::copy_if(facts.rows.begin(), facts.rows.end(), std::back_inserter(rows),
+               [](const RowDifference& row) {
+                 return row.row_class == model::RowClass::kMissing &&
+                        row.origin.kind == model::OriginKind::kUntouched;
+               });
+  return rows;
+}
+
+/// Caches in which every covered step misses the same lanes, or every lane: the graph never writes
+/// them, whatever the inputs.
+std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifference>& rows) {
+  MissingLanes missing;
+  for (const RowDifference& row : rows) missing[row.cache][row.step].insert(row.lane);
+  std::set<int> caches;
+  for (const auto& [cache, by_step] : missing) {
+    bool steady = true;
+    std::optional<std::set<int>> pattern;
+    for (const model::StepFacts& step : facts.steps) {
+      if (!step.covered) continue;
+      const auto found = by_step.find(step.step);
+      if (found == by_step.end()) {
+        // A step of another bucket or kind replays another graph, which may be sound.
+        steady = steady && by_step.size() > 0 &&
+                 facts.steps[static_cast<std::size_t>(by_step.begin()->first)].batch != step.batch;
+        continue;
+      }
+      const bool all = static_cast<int>(found->second.size()) == step.tokens;
+      steady = steady && (all || !pattern || *pattern == found->second);
+      if (!all) pattern = found->second;
+    }
+    if (steady) caches.insert(cache);
+  }
+  return caches;
+}
+
+bool names(const model::Work& work, const std::string& buffer) {
+  return std::any_of(work.addresses.begin(), work.addresses.end(),
+                     [&](const model::AddressUse& use) { return use.owner_name == buffer; });
+}
+
+/// The eager launch that names the cache's memory and has no node, or whose node lost the address.
+const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_there) {
+  const std::string& buffer = facts.cache_buffers[static_cast<std::size_t>(cache)];
+  for (const model::Alignment& line : facts.alignment) {
+    if (line.launch < 0) continue;
+    const model::Work& launch = facts.eager_launches[static_cast<std::size_t>(line.launch)];
+    if (!names(launch, buffer)) continue;
+    if (line.kind == model::AlignmentKind::kMissing) {
+      node_is_there = false;
+      return &launch;
+    }
+    if (line.segment < 0 || line.node < 0) continue;
+    const model::Work& node = facts.segments[static_cast<std::size_t>(line.segment)]
+                                  .nodes[static_cast<std::size_t>(line.node)];
+    if (!names(node, buffer)) {
+      node_is_there = true;
+      return &launch;
+    }
+  }
+  return nullptr;
+}
+
+void add_launch_evidence(const Facts& facts, int cache, model::Where& place,
+                         model::Finding& finding) {
+  if (static_cast<std::size_t>(cache) >= facts.cache_buffers.size()) return;
+  bool node_is_there = false;
+  const model::Work* launch = lost_launch(facts, cache, node_is_there);
+  if (launch == nullptr) return;
+  place.kernel = launch->name;
+  place.source = launch->source;
+  const std::string sentence =
+      node_is_there
+          ? fmt::format("eager launches {} on {} ({}); its node does not name that memory",
+                        launch->name, facts.cache_buffers[static_cast<std::size_t>(cache)],
+                        launch->source)
+          : fmt::format("eager launches {} ({}); no node of the graph and no eager break does",
+                        launch->name, launch->source);
+  if (std::find(finding.evidence.begin(), finding.evidence.end(), sentence) ==
+      finding.evidence.end()) {
+    finding.evidence.push_back(sentence);
+  }
+}
+
+int cache_index(const Facts& facts, const model::Where& place) {
+  for (std::size_t i = 0; i < facts.caches.size(); ++i) {
+    if (facts.caches[i].kind == place.cache && facts.caches[i].layer == place.layer) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::optional<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& facts) const {
+  std::vector<RowDifference> rows = missing_rows(facts);
+  const std::set<int> caches = steadily_missing(facts, rows);
+  std::erase_if(rows, [&](const RowDifference& row) { return !caches.contains(row.cache); });
+  if (rows.empty()) return std::nullopt;
+  diagnose::Suspicion suspicion;
+  model::Finding& finding = suspicion.finding;
+  finding.mechanism = "elided-write";
+  finding.first_step = rows.front().step;
+  finding.where = where_of(facts, rows);
+  const std::string caches_text = cache_list(finding.where);
+  std::set<int> steps;
+  for (const RowDifference& row : rows) steps.insert(row.step);
+  finding.summary = fmt::format(
+      "the graph never writes {}: the write was not recorded at capture, so every replay leaves "
+      "the rows as they were",
+      caches_text);
+  finding.evidence.push_back(fmt::format(
+      "{} rows of {} that the slot mapping names are written by eager and by no replay, "
+      "in {} of {} replays",
+      rows.size(), caches_text, steps.size(), facts.replays));
+  const RowDifference& first = rows.front();
+  finding.evidence.push_back(
+      fmt::format("step {}, {}, {}: the bytes placed there before the replay are still there "
+                  "(digest {}), eager has {}",
+                  first.step, facts.caches[static_cast<std::size_t>(first.cache)].name,
+                  row_name(facts.caches[static_cast<std::size_t>(first.cache)], first.row),
+                  model::to_hex(first.graph), model::to_hex(first.eager)));
+  for (model::Where& place : finding.where) {
+    const int cache = cache_index(facts, place);
+    if (cache >= 0) add_launch_evidence(facts, cache, place, finding);
+  }
+  if (facts.padded_eager_ran &&
+      std::none_of(rows.begin(), rows.end(),
+                   [](const RowDifference& row) { return row.padded_eager_shows_it; })) {
+    finding.evidence.push_back(
+        "the same padded buffers run eagerly write every row: padding is not the cause");
+  }
+  finding.evidence.push_back(
+      fmt::format("the graph was captured with metadata: {}", facts.capture_metadata));
+  finding.fix =
+      "Pass the slot mapping to the write explicitly, as a device buffer that is refilled in "
+      "place; "
+      "or build metadata at capture; or make the write an eager break. A write must not return "
+      "silently when there is no metadata.";
+  suspicion.rows = keys_of(rows);
+  return suspicion;
+}
+
+diagnose::ExperimentResult ElidedWriteProbe::confirm(const diagnose::Suspicion& suspicion,
+                                                     diagnose::Experiments& experiments) const {
+  return experiments.capture_with_live_metadata(suspicion.rows);
+}
+
+std::string ElidedWriteProbe::experiment_name() const {
+  return "captured again with live metadata";
+}
+
+std::string ElidedWriteProbe::sham_name() const { return "captured again as before"; }
+
+std::optional<std::string> ElidedWriteProbe::rule_out(const Facts& facts) const {
+  const bool missing = std::any_of(
+      facts.rows.begin(), facts.rows.end(),
+      [](const RowDifference& row) { return row.row_class == model::RowClass::kMissing; });
+  if (missing || facts.writes.empty()) return std::nullopt;
+  std::size_t rows = 0;
+  for (const model::WriteSets& sets : facts.writes) rows += sets.expected.size();
+  return fmt::format("every one of the {} rows that the slot mapping names is written by the graph",
+                     rows);
+}
+
+}  // namespace graphsan::probes
