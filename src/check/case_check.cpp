@@ -1,0 +1,165 @@
+#include "check/case_check.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "check/judge.hpp"
+#include "diagnose/diagnosis.hpp"
+#include "diagnose/step_experiments.hpp"
+#include "diagnose/trace_facts.hpp"
+#include "probes/fault_registry.hpp"
+#include "probes/registry.hpp"
+#include "run/case_run.hpp"
+#include "step/minimax_m3/minimax_m3_step.hpp"
+
+namespace graphsan::check {
+
+namespace {
+
+using step::minimax_m3::Config;
+using step::minimax_m3::ConfigError;
+
+/// Remembers the last phase for a failure, and passes events on.
+class PhaseTracker final : public model::Observer {
+ public:
+  explicit PhaseTracker(model::Observer& next) : next_{&next} {}
+  void on_event(const model::Event& event) override {
+    if (const auto* started = std::get_if<model::PhaseStarted>(&event.body)) {
+      phase_ = started->phase;
+      step_ = event.key.step;
+    }
+    next_->on_event(event);
+  }
+  [[nodiscard]] model::Phase phase() const { return phase_; }
+  [[nodiscard]] int step() const { return step_; }
+
+ private:
+  model::Observer* next_;
+  model::Phase phase_ = model::Phase::kSetUp;
+  int step_ = -1;
+};
+
+/// What the graphs of the covered steps were given at capture.
+std::string capture_metadata(const Config& config) {
+  for (const auto batch : {config.batch, step::minimax_m3::Batch::kDecode}) {
+    const auto kind =
+        batch == step::minimax_m3::Batch::kPrompt ? step::minimax_m3::Batch::kPrefill : batch;
+    const auto preset = step::minimax_m3::capture_preset(config, kind, config.bucket);
+    if (preset.covered) return std::string{step::minimax_m3::to_string(preset.metadata)};
+  }
+  return "none";
+}
+
+void run_and_diagnose(model::CaseReport& report, device::Device& device, const CaseRequest& request,
+                      step::Step& step, PhaseTracker& tracker) {
+  run::ArmRunner runner{step, device, tracker, report.index};
+  run::CaseOptions options;
+  options.carry = request.carry;
+  options.capture_over_history = request.config.capture_at == step::minimax_m3::CaptureAt::kLive;
+  run::CaseRun run = run::run_case(runner, options);
+  run.facts.capture_metadata = capture_metadata(request.config);
+  diagnose::add_trace_facts(runner, run);
+  tracker.on_event({.key = {.case_index = report.index, .arm = model::Arm::kGraph},
+                    .body = model::PhaseStarted{model::Phase::kExperiment}});
+  diagnose::StepExperiments experiments{runner, run, options, tracker, report.index};
+  diagnose::Diagnosis diagnosis =
+      diagnose::diagnose(run.facts, probes::builtin_probes(), &experiments);
+  report.findings = std::move(diagnosis.findings);
+  report.ruled_out = std::move(diagnosis.ruled_out);
+  report.experiments = std::move(diagnosis.experiments);
+  report.facts = std::move(run.facts);
+  report.timing = run.timing;
+  report.notes.insert(report.notes.end(), run.notes.begin(), run.notes.end());
+  for (const std::string& note : kvcache::slow_path_notes(runner.caches())) {
+    report.notes.push_back(note);
+  }
+  report.not_covered = std::move(run.not_covered);
+  const step::StepDescription& description = step.description();
+  judge(report, {description.selects_blocks, description.block_size, description.top_k});
+}
+
+void fail(model::CaseReport& report, const PhaseTracker& tracker, const std::string& what,
+          const std::string& remedy) {
+  report.verdict = model::Verdict::kInconclusive;
+  report.failure =
+      model::Failure{std::string{model::to_string(tracker.phase())}, tracker.step(), what, remedy};
+  report.reason = "tool or device failure: " + what;
+}
+
+std::string remedy_for(device::ErrorKind kind) {
+  switch (kind) {
+    case device::ErrorKind::kOutOfMemory:
+      return "use fewer tokens, layers or a shorter context";
+    case device::ErrorKind::kCaptureRefused:
+    case device::ErrorKind::kCaptureInvalidated:
+      return "the step does something that may not be captured; the message names the call";
+    case device::ErrorKind::kSticky:
+      return "run the eager step under compute-sanitizer to find the access";
+    case device::ErrorKind::kNoDevice:
+      return "see `graphsan doctor`";
+    case device::ErrorKind::kNotSupported:
+    case device::ErrorKind::kInvalidArgument:
+    case device::ErrorKind::kOther:
+      return "see `graphsan doctor`, and report it with the reproduction command";
+  }
+  return "";
+}
+
+void note_bf16_insert(const CaseRequest& request, model::CaseReport& report) {
+  using step::minimax_m3::WritePath;
+  const Config& config = request.config;
+  if (config.kv_dtype == model::DType::kBf16 &&
+      (config.write_path == WritePath::kInsertKvA || config.write_path == WritePath::kInsertKvB)) {
+    report.notes.push_back(
+        "a bf16 cache is written by the fused op, as in the seed: the insert-kv "
+        "body does not run");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const CaseRequest& request) {
+  step::minimax_m3::validate(request.config);
+  const std::uint64_t needed = step::minimax_m3::memory_needed(request.config);
+  if (needed > device.free_memory()) {
+    throw ConfigError{fmt::format(
+        "this case needs about {:.1f} GiB and the device has {:.1f} GiB free; use a shorter "
+        "--context, fewer --layers or a smaller --bucket",
+        static_cast<double>(needed) / (1ULL << 30),
+        static_cast<double>(device.free_memory()) / (1ULL << 30))};
+  }
+  std::shared_ptr<const step::minimax_m3::InsertPath> path;
+  if (!request.fault.empty()) {
+    const faults::PlantedFault* fault = faults::find_fault(request.fault);
+    if (fault == nullptr) throw ConfigError{"no planted fault is called " + request.fault};
+    path = fault->insert_path(request.config);
+  }
+  return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, std::move(path));
+}
+
+model::CaseReport check_case(device::Device& device, const CaseRequest& request, int index,
+                             const StepFactory& factory, model::Observer& observer, bool& lost) {
+  const auto begin = std::chrono::steady_clock::now();
+  PhaseTracker tracker{observer};
+  model::CaseReport report;
+  report.index = index;
+  report.group = request.group;
+  report.title = request.title;
+  report.config = describe(request);
+  const bool cuda = device.properties().kind == device::DeviceKind::kCuda;
+  report.reproduce = reproduce_command(request, cuda ? "cuda" : "host");
+  note_bf16_insert(request, report);
+  tracker.on_event({.key = {.case_index = index}, .body = model::PhaseStarted{}});
+  try {
+    const std::unique_ptr<step::Step> step = factory(device, request);
+    run_and_diagnose(report, device, request, *step, tracker);
+  } catch (const device::DeviceError& error) {
+    fail(report, tracker, error.what(), remedy_for(error.kind()));
+    lost = error.kind() == device::ErrorKind::kSticky;
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace graphsan::check

@@ -1,0 +1,85 @@
+#include "check/case_request.hpp"
+
+#include <fmt/format.h>
+
+namespace graphsan::check {
+
+namespace {
+
+using step::minimax_m3::BreakSet;
+using step::minimax_m3::Config;
+using step::minimax_m3::to_string;
+
+std::string break_list(const BreakSet& breaks) {
+  std::string list;
+  const auto add = [&](bool set, const char* op) {
+    if (set) list += (list.empty() ? "" : ",") + std::string{op};
+  };
+  add(breaks.norm_rope, "norm-rope");
+  add(breaks.insert, "insert");
+  add(breaks.indexer, "indexer");
+  add(breaks.attention, "attention");
+  return list.empty() ? "none" : list;
+}
+
+}  // namespace
+
+model::CaseConfig describe(const CaseRequest& request) {
+  const Config& c = request.config;
+  model::CaseConfig config;
+  config.kv_dtype = model::to_string(c.kv_dtype);
+  config.write_path = to_string(c.write_path);
+  config.mode = to_string(c.mode);
+  config.batch = to_string(c.batch);
+  config.layout = to_string(c.layout);
+  config.generation = to_string(c.generation);
+  config.convert = to_string(c.convert);
+  config.fault = request.fault;
+  config.tokens = c.tokens;
+  config.bucket = c.bucket;
+  config.steps = c.steps;
+  config.layers = c.layers;
+  config.tp = c.tp;
+  config.page_size = c.page_size;
+  config.context = c.context;
+  config.seed = c.seed;
+  config.carry = request.carry;
+  return config;
+}
+
+std::string reproduce_command(const CaseRequest& request, const std::string& device) {
+  const Config& c = request.config;
+  const Config standard;
+  std::string command = "graphsan check --device " + device;
+  const auto add = [&](const char* option, const auto& value) {
+    command += fmt::format(" {} {}", option, value);
+  };
+  add("--kv-dtype", model::to_string(c.kv_dtype));
+  add("--write-path", to_string(c.write_path));
+  add("--mode", to_string(c.mode));
+  add("--batch", to_string(c.batch));
+  add("--tokens", c.tokens);
+  add("--bucket", c.bucket);
+  const auto differs = [&](const char* option, const auto& value, const auto& usual) {
+    if (value != usual) add(option, value);
+  };
+  differs("--steps", c.steps, standard.steps);
+  differs("--layers", c.layers, standard.layers);
+  differs("--tp", c.tp, standard.tp);
+  differs("--context", c.context, standard.context);
+  differs("--page-size", c.page_size, standard.page_size);
+  differs("--seed", c.seed, standard.seed);
+  differs("--capture-limit", c.capture_limit, standard.capture_limit);
+  if (c.layout != standard.layout) add("--layout", to_string(c.layout));
+  if (c.generation != standard.generation) add("--generation", to_string(c.generation));
+  if (c.convert != standard.convert) add("--convert", to_string(c.convert));
+  if (c.capture_at != standard.capture_at) add("--capture-at", to_string(c.capture_at));
+  if (c.fused_op != standard.fused_op) add("--fused-op", to_string(c.fused_op));
+  if (c.breaks) add("--break", break_list(*c.breaks));
+  if (c.capture_metadata) add("--capture-metadata", to_string(*c.capture_metadata));
+  if (!request.fault.empty()) add("--fault", request.fault);
+  if (request.carry) command += " --carry";
+  return command;
+}
+
+}  // namespace graphsan::check

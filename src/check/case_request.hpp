@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "model/run_report.hpp"
+#include "step/minimax_m3/config.hpp"
+
+namespace graphsan::check {
+
+/// One case to run: a configuration of the built-in step, and what to plant into it.
+struct CaseRequest {
+  step::minimax_m3::Config config;
+  std::string fault;  ///< `ID[:VARIANT]` of a planted fault, or empty
+  std::string group;  ///< heading under which the case is shown
+  std::string title;
+  bool carry = false;
+};
+
+/// The words that name a case in reports.
+[[nodiscard]] model::CaseConfig describe(const CaseRequest& request);
+
+/// A command line that runs this case alone on `device` (`host`, `cuda`); options that have their
+/// default value are left out.
+[[nodiscard]] std::string reproduce_command(const CaseRequest& request, const std::string& device);
+
+}  // namespace graphsan::check

@@ -1,0 +1,58 @@
+#include "check/frame.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace graphsan::check {
+
+namespace {
+
+struct Header {
+  std::uint32_t type;
+  std::uint32_t bytes;
+};
+
+bool write_all(int descriptor, const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    data += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool write_frame(int descriptor, FrameType type, std::string_view payload) {
+  const Header header{static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(payload.size())};
+  std::string bytes(sizeof(header), '\0');
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  bytes += payload;
+  return write_all(descriptor, bytes.data(), bytes.size());
+}
+
+bool FrameReader::fill() {
+  std::array<char, 65536> chunk;
+  const ssize_t got = ::read(descriptor_, chunk.data(), chunk.size());
+  if (got < 0 && errno == EINTR) return true;
+  if (got <= 0) return false;
+  buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+  return true;
+}
+
+std::optional<Frame> FrameReader::next() {
+  Header header;
+  if (buffer_.size() < sizeof(header)) return std::nullopt;
+  std::memcpy(&header, buffer_.data(), sizeof(header));
+  if (buffer_.size() < sizeof(header) + header.bytes) return std::nullopt;
+  Frame frame{static_cast<FrameType>(header.type), buffer_.substr(sizeof(header), header.bytes)};
+  buffer_.erase(0, sizeof(header) + header.bytes);
+  return frame;
+}
+
+}  // namespace graphsan::check

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphsan::check {
+
+/// What a worker tells its supervisor.
+enum class FrameType : std::uint32_t {
+  kEnvironment = 1,  ///< eight lines, in the order of model::Environment's members
+  kNoDevice,         ///< the device asked for is not there: reason, newline, remedy
+  kPhase,            ///< phase word, newline, step
+  kCase,             ///< a case report as JSON
+  kUsage             ///< the case cannot be run as asked for: what to change
+};
+
+struct Frame {
+  FrameType type = FrameType::kPhase;
+  std::string payload;
+};
+
+/// Writes one frame whole; false when the reader is gone.
+[[nodiscard]] bool write_frame(int descriptor, FrameType type, std::string_view payload);
+
+/// Collects bytes from a pipe into frames.
+class FrameReader {
+ public:
+  explicit FrameReader(int descriptor) : descriptor_{descriptor} {}
+  /// Reads what is there; false at the end of the pipe.
+  [[nodiscard]] bool fill();
+  /// The next complete frame.
+  [[nodiscard]] std::optional<Frame> next();
+
+ private:
+  int descriptor_;
+  std::string buffer_;
+};
+
+}  // namespace graphsan::check

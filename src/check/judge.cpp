@@ -1,0 +1,97 @@
+#include "check/judge.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace graphsan::check {
+
+namespace {
+
+using model::Facts;
+
+bool is_set_level(const model::RowDifference& row) {
+  return row.row_class == model::RowClass::kMissing || row.row_class == model::RowClass::kStray;
+}
+
+bool differs(const Facts& facts) {
+  const bool selection =
+      std::any_of(facts.top_k.begin(), facts.top_k.end(),
+                  [](const model::TopKDifference& d) { return d.kind != model::TopKKind::kTie; });
+  return !facts.rows.empty() || facts.rows_dropped != 0 || selection || !facts.outputs.empty();
+}
+
+/// What is lacking for "agreed", or nothing.
+std::optional<std::string> missing_proof(const model::CaseReport& report, const ProofNeeds& needs) {
+  const Facts& facts = report.facts;
+  if (facts.replays == 0) {
+    return "no step was replayed as a graph: the mode runs all of them eagerly. Choose another "
+           "--mode, or a smaller batch";
+  }
+  if (facts.replays < 2) {
+    return "one replay proves little: inputs must change between replays. Use --steps 2 or more";
+  }
+  if (facts.rows_compared == 0) {
+    return "no row was compared: the step's slot mapping names none and nothing was written";
+  }
+  std::set<std::uint64_t> inputs;
+  for (const model::StepFacts& step : facts.steps) {
+    if (!step.covered) continue;
+    inputs.insert(step.input_digest);
+    if (step.replayed_nodes == 0) {
+      return "the graph of step " + std::to_string(step.step) +
+             " has no nodes: nothing was captured, so nothing was compared";
+    }
+    if (!step.nonce_overwritten) {
+      return "an output of step " + std::to_string(step.step) +
+             " still holds the nonce placed before the replay: the graph did not write it, and "
+             "neither did eager";
+    }
+  }
+  if (inputs.size() < 2) return "the inputs were the same for every replay";
+  if (needs.selects_blocks &&
+      report.config.context <= static_cast<std::int64_t>(needs.top_k) * needs.block_size) {
+    return "the context of " + std::to_string(report.config.context) +
+           " tokens has no more blocks than top-k selects, so the selection was not tested. Use "
+           "--context " +
+           std::to_string(2 * static_cast<std::int64_t>(needs.top_k) * needs.block_size);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void judge(model::CaseReport& report, const ProofNeeds& needs) {
+  const Facts& facts = report.facts;
+  const bool set_level = std::any_of(facts.rows.begin(), facts.rows.end(), is_set_level);
+  if (facts.stability.ran && !facts.stability.stable && !set_level) {
+    report.verdict = model::Verdict::kInconclusive;
+    report.reason =
+        "eager does not agree with itself: two equal passes differ in " +
+        std::to_string(facts.stability.rows_differing) +
+        " rows, so no value can be blamed on the graph. Make eager deterministic (no float "
+        "atomics, fixed split sizes), or look at missing and stray rows only";
+    return;
+  }
+  if (differs(facts)) {
+    report.verdict = model::Verdict::kDiverged;
+    if (report.findings.empty()) {
+      report.reason = "eager and graph differ, and no mechanism that is known explains it";
+    }
+    return;
+  }
+  if (const std::optional<std::string> lacking = missing_proof(report, needs)) {
+    report.verdict = model::Verdict::kInconclusive;
+    report.reason = *lacking;
+    return;
+  }
+  if (!report.findings.empty()) {
+    report.verdict = model::Verdict::kHazard;
+    report.reason = "all rows agree, but a finding stands";
+    return;
+  }
+  report.verdict = model::Verdict::kAgreed;
+}
+
+}  // namespace graphsan::check

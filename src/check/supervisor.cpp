@@ -1,0 +1,281 @@
+#include "check/supervisor.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+#include "check/frame.hpp"
+#include "record/recording.hpp"
+
+namespace graphsan::check {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// One forked worker and the supervisor's ends of its pipes.
+struct Worker {
+  Worker(pid_t process, int commands_end, int events_end)
+      : pid{process}, commands{commands_end}, events{events_end}, reader{events_end} {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    ::close(commands);
+    ::close(events);
+  }
+
+  pid_t pid;
+  int commands;
+  int events;
+  FrameReader reader;
+  bool ready = false;  ///< its device is open
+  int case_index = -1;
+  std::string phase = "set-up";
+  int step = -1;
+  bool hung = false;
+  Clock::time_point last_sign = Clock::now();
+};
+
+std::unique_ptr<Worker> start_worker(const WorkerSetup& setup) {
+  int commands[2];
+  int events[2];
+  if (::pipe2(commands, O_CLOEXEC) != 0 || ::pipe2(events, O_CLOEXEC) != 0) {
+    throw std::runtime_error{"cannot make a pipe to a worker process"};
+  }
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::runtime_error{"cannot start a worker process"};
+  if (pid == 0) {
+    ::close(commands[1]);
+    ::close(events[0]);
+    // A worker does not outlive its supervisor, however that ends.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // An interrupt from the terminal is the supervisor's to handle.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    int status = 1;
+    try {
+      status = serve_cases(setup, commands[0], events[1]);
+    } catch (const std::exception& error) {
+      static_cast<void>(std::fprintf(stderr, "graphsan worker: %s\n", error.what()));
+    }
+    ::_exit(status);
+  }
+  ::close(commands[0]);
+  ::close(events[1]);
+  return std::make_unique<Worker>(pid, commands[1], events[0]);
+}
+
+std::pair<std::string, std::string> split_line(const std::string& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos) return {text, {}};
+  return {text.substr(0, end), text.substr(end + 1)};
+}
+
+model::Environment decode_environment(const std::string& text) {
+  model::Environment e;
+  std::istringstream in{text};
+  for (std::string* field :
+       {&e.device, &e.device_name, &e.driver, &e.cuda_runtime, &e.compute_capability, &e.conversion,
+        &e.tracing, &e.operating_system}) {
+    std::getline(in, *field);
+  }
+  return e;
+}
+
+std::string death_words(int status, const Worker& worker, double watchdog) {
+  if (worker.hung) {
+    return fmt::format("the worker gave no sign of life for {:.0f} s and was killed", watchdog);
+  }
+  if (WIFSIGNALED(status)) {
+    return fmt::format("the worker was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("the worker ended with status {}", WEXITSTATUS(status));
+}
+
+class Supervisor {
+ public:
+  explicit Supervisor(const SupervisorOptions& options) : options_{options} {
+    result_.cases.resize(options.worker.cases->size());
+  }
+  ~Supervisor() {
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+      ::kill(worker->pid, SIGKILL);
+      ::waitpid(worker->pid, nullptr, 0);
+    }
+  }
+
+  SupervisorResult run();
+
+ private:
+  [[nodiscard]] bool finished() const { return done_ == result_.cases.size(); }
+  void start_enough_workers();
+  void give_case(Worker& worker);
+  void handle(Worker& worker, const Frame& frame);
+  void poll_workers();
+  void bury(std::size_t index);
+  void check_watchdogs();
+  void report_progress(const Worker& worker) const;
+  void add_case(model::CaseReport report);
+
+  const SupervisorOptions& options_;
+  SupervisorResult result_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::size_t next_case_ = 0;
+  std::size_t done_ = 0;
+  int fruitless_starts_ = 0;
+};
+
+void Supervisor::start_enough_workers() {
+  const std::size_t left = result_.cases.size() - next_case_;
+  const bool host = result_.environment && result_.environment->device == "host";
+  const std::size_t wanted =
+      std::min(left, host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1);
+  const auto idle = static_cast<std::size_t>(std::count_if(
+      workers_.begin(), workers_.end(), [](const auto& worker) { return worker->case_index < 0; }));
+  const auto limit = host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1;
+  for (std::size_t i = idle; i < wanted && workers_.size() < limit; ++i) {
+    workers_.push_back(start_worker(options_.worker));
+  }
+}
+
+void Supervisor::give_case(Worker& worker) {
+  if (!worker.ready || worker.case_index >= 0 || next_case_ >= result_.cases.size()) return;
+  const auto command = static_cast<std::int32_t>(next_case_);
+  if (::write(worker.commands, &command, sizeof(command)) !=
+      static_cast<ssize_t>(sizeof(command))) {
+    return;
+  }
+  worker.case_index = command;
+  worker.phase = "set-up";
+  worker.step = -1;
+  worker.last_sign = Clock::now();
+  ++next_case_;
+}
+
+void Supervisor::add_case(model::CaseReport report) {
+  const auto index = static_cast<std::size_t>(report.index);
+  if (options_.on_case) options_.on_case(report);
+  result_.cases[index] = std::move(report);
+  ++done_;
+}
+
+void Supervisor::report_progress(const Worker& worker) const {
+  if (!options_.on_progress) return;
+  options_.on_progress({done_, result_.cases.size(), worker.case_index, worker.phase, worker.step});
+}
+
+void Supervisor::handle(Worker& worker, const Frame& frame) {
+  worker.last_sign = Clock::now();
+  switch (frame.type) {
+    case FrameType::kEnvironment:
+      worker.ready = true;
+      fruitless_starts_ = 0;
+      if (!result_.environment) {
+        result_.environment = decode_environment(frame.payload);
+        if (options_.on_environment) options_.on_environment(*result_.environment);
+      }
+      break;
+    case FrameType::kNoDevice: {
+      const auto [reason, remedy] = split_line(frame.payload);
+      throw NoGpuError{reason, remedy};
+    }
+    case FrameType::kPhase: {
+      const auto [phase, step] = split_line(frame.payload);
+      worker.phase = phase;
+      worker.step = std::stoi(step);
+      report_progress(worker);
+      break;
+    }
+    case FrameType::kCase:
+      worker.case_index = -1;
+      add_case(record::case_from_json(frame.payload));
+      report_progress(worker);
+      break;
+    case FrameType::kUsage:
+      throw step::minimax_m3::ConfigError{frame.payload};
+  }
+}
+
+void Supervisor::bury(std::size_t index) {
+  const std::unique_ptr<Worker> worker = std::move(workers_[index]);
+  workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(index));
+  int status = 0;
+  ::waitpid(worker->pid, &status, 0);
+  const std::string words = death_words(status, *worker, options_.watchdog_seconds);
+  if (!worker->ready && ++fruitless_starts_ >= 3) {
+    throw std::runtime_error{"no worker process can open the device: " + words};
+  }
+  if (worker->case_index < 0) return;
+  const CaseRequest& request =
+      options_.worker.cases->at(static_cast<std::size_t>(worker->case_index));
+  model::CaseReport report;
+  report.index = worker->case_index;
+  report.group = request.group;
+  report.title = request.title;
+  report.config = describe(request);
+  report.reproduce =
+      reproduce_command(request, result_.environment ? result_.environment->device : "host");
+  report.failure = model::Failure{
+      worker->phase, worker->step, words,
+      "run this case alone with the reproduction command; the other cases are not affected"};
+  report.reason = "tool or device failure: " + words;
+  add_case(std::move(report));
+}
+
+void Supervisor::poll_workers() {
+  std::vector<pollfd> descriptors;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    descriptors.push_back({worker->events, POLLIN, 0});
+  }
+  if (::poll(descriptors.data(), descriptors.size(), 100) <= 0) return;
+  for (std::size_t i = descriptors.size(); i-- > 0;) {
+    if (descriptors[i].revents == 0) continue;
+    Worker& worker = *workers_[i];
+    const bool open = worker.reader.fill();
+    while (const std::optional<Frame> frame = worker.reader.next()) handle(worker, *frame);
+    if (!open) bury(i);
+  }
+}
+
+void Supervisor::check_watchdogs() {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    const std::chrono::duration<double> silent = Clock::now() - worker->last_sign;
+    const bool busy = worker->case_index >= 0 || !worker->ready;
+    if (!busy || worker->hung || silent.count() < options_.watchdog_seconds) continue;
+    worker->hung = true;
+    ::kill(worker->pid, SIGKILL);
+  }
+}
+
+SupervisorResult Supervisor::run() {
+  while (!finished()) {
+    if (options_.interrupted && options_.interrupted()) {
+      result_.interrupted = true;
+      break;
+    }
+    start_enough_workers();
+    for (const std::unique_ptr<Worker>& worker : workers_) give_case(*worker);
+    poll_workers();
+    check_watchdogs();
+  }
+  return std::move(result_);
+}
+
+}  // namespace
+
+SupervisorResult supervise(const SupervisorOptions& options) { return Supervisor{options}.run(); }
+
+}  // namespace graphsan::check

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "check/case_check.hpp"
+#include "check/device_choice.hpp"
+
+namespace graphsan::check {
+
+/// What a worker needs; a forked child inherits it.
+struct WorkerSetup {
+  const std::vector<CaseRequest>* cases = nullptr;
+  StepFactory factory;
+  DeviceChoice device = DeviceChoice::kAuto;
+  std::uint64_t seed = 1;
+};
+
+/// Serves cases until told to stop: reads case numbers (int32, negative: stop) from `commands` and
+/// writes frames to `events`. Leaves when the device is lost, since nothing that it says afterwards
+/// can be trusted. Returns the exit status.
+[[nodiscard]] int serve_cases(const WorkerSetup& setup, int commands, int events);
+
+}  // namespace graphsan::check
