@@ -1,0 +1,148 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+
+#include "check/run_check.hpp"
+#include "cli/check_options.hpp"
+#include "cli/command.hpp"
+#include "cli/outputs.hpp"
+#include "cli/words.hpp"
+#include "reports/reports.hpp"
+
+namespace graphsan::cli {
+
+namespace {
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+void on_interrupt(int) { g_interrupted = 1; }
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// One line on a terminal, rewritten in place; silent elsewhere.
+class ProgressLine {
+ public:
+  explicit ProgressLine(Context& context) : context_{&context} {}
+  ~ProgressLine() {
+    if (shown_) context_->err << "\r\033[K" << std::flush;
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const check::Progress& progress) {
+    if (!context_->progress) return;
+    const std::string step =
+        progress.step >= 0 ? fmt::format(", step {}", progress.step) : std::string{};
+    context_->err << fmt::format("\r\033[K{} of {} cases done; {}{}", progress.done, progress.total,
+                                 progress.phase, step)
+                  << std::flush;
+    shown_ = true;
+  }
+
+ private:
+  Context* context_;
+  bool shown_ = false;
+};
+
+/// Everything that `check` was asked for.
+struct CheckCommand {
+  CLI::App* app = nullptr;
+  CheckWords words;
+  Outputs outputs;
+  std::string record;
+  double watchdog = 120;
+  int jobs = 0;
+
+  [[nodiscard]] std::vector<check::CaseRequest> cases();
+  int run(Context& context);
+};
+
+std::vector<check::CaseRequest> CheckCommand::cases() {
+  const bool seed = words.scenario == "seed" || (words.scenario.empty() && !describes_a_case(*app));
+  if (!words.scenario.empty() && words.scenario != "seed") {
+    apply_scenario_file(*app, words.scenario);
+  }
+  if (!seed) return make_cases(words);
+  if (describes_a_case(*app)) {
+    throw BadUsage{
+        "--scenario seed is a fixed experiment: leave out the options that describe a case, or "
+        "leave out --scenario"};
+  }
+  words.scenario = "seed";
+  return check::seed_scenario();
+}
+
+int CheckCommand::run(Context& context) {
+  check::CheckOptions options;
+  options.cases = cases();
+  options.device = parse_device(words.device);
+  options.scenario = words.scenario;
+  options.command = context.command_line;
+  options.started_at = utc_now();
+  options.watchdog_seconds = watchdog;
+  options.jobs =
+      jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  outputs.open();
+  if (!record.empty()) {
+    const record::OutputFile writable{record};
+    options.recording = record;
+  }
+  ProgressLine progress{context};
+  options.on_progress = [&](const check::Progress& p) { progress.show(p); };
+  options.interrupted = [] { return g_interrupted != 0; };
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  model::RunReport report;
+  {
+    ProgressLine line{context};
+    options.on_progress = [&](const check::Progress& p) { line.show(p); };
+    report = check::run_check(options);
+  }
+  outputs.write(report, context, true);
+  (outputs.json_on_stdout() ? context.err : context.out)
+      << reports::summary_line(report) << std::endl;
+  return report.exit_code;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Registration& chosen) {
+  auto command = std::make_shared<CheckCommand>();
+  CLI::App* check = app.add_subcommand(
+      "check", "run the arms of a step and compare them; lists give the product, as a matrix");
+  command->app = check;
+  check->add_option("--scenario", command->words.scenario,
+                    "seed (the default without case options), or a TOML file of options");
+  check->add_option("--device", command->words.device, "auto, cuda, host")->capture_default_str();
+  add_case_options(*check, command->words);
+  command->outputs.add_options(*check);
+  check->add_option("--record", command->record, "keep everything in a recording")
+      ->type_name("FILE")
+      ->group("Output");
+  check
+      ->add_option("--watchdog", command->watchdog,
+                   "seconds without a sign of life after which a case is given up")
+      ->capture_default_str();
+  check->add_option("--jobs", command->jobs,
+                    "cases at once on the host device (default: one a core)");
+  check->callback([command, &chosen] {
+    chosen.action = [command](Context& context) { return command->run(context); };
+    chosen.summary =
+        command->outputs.json_on_stdout() ? Summary::kStandardError : Summary::kStandardOutput;
+  });
+}
+
+}  // namespace graphsan::cli

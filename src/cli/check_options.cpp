@@ -1,0 +1,157 @@
+#include "cli/check_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/words.hpp"
+#include "probes/fault_registry.hpp"
+
+namespace graphsan::cli {
+
+namespace {
+
+using namespace step::minimax_m3;
+
+constexpr std::array kPaths{WritePath::kFused, WritePath::kTwoStep, WritePath::kInsertKvA,
+                            WritePath::kInsertKvB};
+constexpr std::array kModes{Mode::kPiecewise, Mode::kBreakable, Mode::kFull, Mode::kFullDecodeOnly,
+                            Mode::kFullAndPiecewise};
+constexpr std::array kBatches{Batch::kDecode, Batch::kPrefill, Batch::kMixed, Batch::kPrompt};
+constexpr std::array kLayouts{Layout::kNhd, Layout::kHnd};
+constexpr std::array kGenerations{Generation::kA, Generation::kB};
+constexpr std::array kConversions{ConvertChoice::kAuto, ConvertChoice::kNative,
+                                  ConvertChoice::kSoftware};
+constexpr std::array kCaptureTimes{CaptureAt::kStart, CaptureAt::kLive};
+constexpr std::array kFusedOps{FusedOp::kAnyDtype, FusedOp::kBf16Only};
+constexpr std::array kMetadata{step::CaptureMetadata::kNone, step::CaptureMetadata::kDummy};
+
+/// Options that describe a case; any of them given means that the seed scenario is not.
+constexpr std::array kCaseOptions{
+    "--step",       "--kv-dtype",      "--write-path", "--mode",
+    "--batch",      "--break",         "--capture-at", "--tokens",
+    "--bucket",     "--steps",         "--layers",     "--tp",
+    "--context",    "--page-size",     "--layout",     "--fault",
+    "--generation", "--convert",       "--fused-op",   "--capture-metadata",
+    "--carry",      "--capture-limit", "--seed"};
+
+void set_sizes(const CheckWords& words, Config& config) {
+  if (words.tokens) config.tokens = *words.tokens;
+  if (words.bucket) {
+    config.bucket = *words.bucket;
+    if (!words.tokens) config.tokens = config.bucket;
+  } else {
+    config.bucket = bucket_for(std::max(1, config.tokens));
+  }
+}
+
+Config base_config(const CheckWords& words) {
+  Config config;
+  set_sizes(words, config);
+  config.steps = words.steps;
+  config.layers = words.layers;
+  config.tp = words.tp;
+  config.page_size = words.page_size;
+  config.capture_limit = words.capture_limit;
+  config.context = words.context;
+  config.seed = words.seed;
+  config.convert = parse_word("--convert", words.convert, kConversions);
+  config.capture_at = parse_word("--capture-at", words.capture_at, kCaptureTimes);
+  config.fused_op = parse_word("--fused-op", words.fused_op, kFusedOps);
+  if (!words.breaks.empty()) config.breaks = parse_breaks(words.breaks);
+  if (!words.capture_metadata.empty()) {
+    config.capture_metadata = parse_word("--capture-metadata", words.capture_metadata, kMetadata);
+  }
+  return config;
+}
+
+void check_fault(const std::string& name) {
+  if (name.empty() || faults::find_fault(name) != nullptr) return;
+  std::string known;
+  for (const faults::PlantedFault& fault : faults::planted_faults()) {
+    known += fmt::format("{}{}:{}", known.empty() ? "" : ", ", fault.id, fault.variant);
+  }
+  throw BadUsage{
+      fmt::format("--fault: no planted fault is called '{}'; there are: {}", name, known)};
+}
+
+}  // namespace
+
+void add_case_options(CLI::App& command, CheckWords& words) {
+  const auto list = [&](const char* name, std::vector<std::string>& value, const char* text) {
+    command.add_option(name, value, text)->delimiter(',')->group("Case")->capture_default_str();
+  };
+  const auto one = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->group("Case")->capture_default_str();
+  };
+  one("--step", words.step, "the step under test: minimax-m3");
+  list("--kv-dtype", words.kv_dtype, "bf16, fp8_e4m3, fp8_e5m2");
+  list("--write-path", words.write_path, "fused, two-step, insert-kv-a, insert-kv-b");
+  list("--mode", words.mode, "piecewise, breakable, full, full-decode-only, full-and-piecewise");
+  list("--batch", words.batch, "decode, prefill, mixed, prompt (prefill once, then decode)");
+  one("--tokens", words.tokens, "real lanes (default 3)");
+  one("--bucket", words.bucket,
+      "lanes that the batch is padded to (default: the next of 1, 2, 4, 8, 16, 24 ...)");
+  one("--steps", words.steps, "steps of each arm");
+  one("--layers", words.layers, "layers that feed each other");
+  one("--tp", words.tp, "tensor-parallel size whose shapes one rank has: 1, 2, 4, 8");
+  one("--context", words.context, "tokens of each sequence before the first step");
+  one("--page-size", words.page_size, "slots of a page: 16, 32, 64, 128");
+  list("--layout", words.layout, "nhd, hnd");
+  list("--generation", words.generation, "cache generation: a (K and V apart), b (K|V a row)");
+  one("--convert", words.convert, "fp8 conversion: auto, native, software");
+  one("--fused-op", words.fused_op, "any-dtype, or bf16-only: the first generation, refuses fp8");
+  list("--break", words.breaks, "ops run eagerly between segments, overriding the mode's");
+  one("--capture-metadata", words.capture_metadata, "none, dummy: overrides the mode's");
+  one("--capture-limit", words.capture_limit, "largest batch that is replayed as a graph");
+  one("--capture-at", words.capture_at, "start, or live: between two requests");
+  one("--fault", words.fault, "plant a fault, ID[:VARIANT]; see `graphsan list faults`");
+  one("--seed", words.seed, "seed of all drawn values");
+  command.add_flag("--carry", words.carry, "carry damage from step to step, without resync")
+      ->group("Case");
+}
+
+bool describes_a_case(const CLI::App& command) {
+  return std::any_of(kCaseOptions.begin(), kCaseOptions.end(),
+                     [&](const char* name) { return command.count(name) > 0; });
+}
+
+std::vector<check::CaseRequest> make_cases(const CheckWords& words) {
+  if (words.step != "minimax-m3") {
+    throw BadUsage{
+        fmt::format("--step: '{}' is not a step of this build; there is: minimax-m3", words.step)};
+  }
+  check_fault(words.fault);
+  std::vector<check::CaseRequest> cases;
+  check::CaseRequest request;
+  request.fault = words.fault;
+  request.carry = words.carry;
+  request.config = base_config(words);
+  Config& c = request.config;
+  for (const std::string& dtype : words.kv_dtype) {
+    c.kv_dtype = parse_kv_dtype(dtype);
+    for (const std::string& path : words.write_path) {
+      c.write_path = parse_word("--write-path", path, kPaths);
+      for (const std::string& mode : words.mode) {
+        c.mode = parse_word("--mode", mode, kModes);
+        for (const std::string& batch : words.batch) {
+          c.batch = parse_word("--batch", batch, kBatches);
+          for (const std::string& generation : words.generation) {
+            c.generation = parse_word("--generation", generation, kGenerations);
+            for (const std::string& layout : words.layout) {
+              c.layout = parse_word("--layout", layout, kLayouts);
+              validate(c);
+              request.group = fmt::format("{}, {} of {} lanes real, {}, generation {}", batch,
+                                          c.tokens, c.bucket, layout, generation);
+              cases.push_back(request);
+            }
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace graphsan::cli

@@ -1,0 +1,46 @@
+#include "cli/outputs.hpp"
+
+#include <ostream>
+
+#include "reports/reports.hpp"
+
+namespace graphsan::cli {
+
+void Outputs::add_options(CLI::App& command) {
+  command.add_option("--html", html_, "write the report as one self-contained page")
+      ->type_name("FILE")
+      ->group("Output");
+  json_option_ = command
+                     .add_option("--json", json_,
+                                 "write the report as JSON, to standard output without a file")
+                     ->expected(0, 1)
+                     ->type_name("[FILE]")
+                     ->group("Output");
+}
+
+bool Outputs::json_on_stdout() const { return json_option_->count() > 0 && json_.empty(); }
+
+void Outputs::open() {
+  const auto add = [&](const std::string& path, std::unique_ptr<reports::ReportWriter> writer) {
+    if (path.empty()) return;
+    files_.push_back({std::make_unique<record::OutputFile>(path), std::move(writer)});
+  };
+  add(html_, reports::make_html_report());
+  add(json_, reports::make_json_report());
+}
+
+void Outputs::write(const model::RunReport& report, Context& context, bool console) {
+  for (File& file : files_) {
+    file.writer->write(report, file.file->stream());
+    file.file->commit();
+  }
+  if (json_on_stdout()) {
+    reports::make_json_report()->write(report, context.out);
+  } else if (console) {
+    reports::make_console_report(context.colour ? reports::Colour::kAlways
+                                                : reports::Colour::kNever)
+        ->write(report, context.out);
+  }
+}
+
+}  // namespace graphsan::cli
