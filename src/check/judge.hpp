@@ -14,7 +14,7 @@ struct ProofNeeds {
 /// Sets verdict and reason of a case from its facts and findings.
 ///
 /// Diverged: rows, true top-k mismatches or outputs differ. Agreed only with the proof of
-/// docs/architecture.md, "Agreed needs proof"; otherwise inconclusive, and the reason says what is
+/// docs/how-it-works.md, "Agreed needs proof"; otherwise inconclusive, and the reason says what is
 /// lacking.
 void judge(model::CaseReport& report, const ProofNeeds& needs);
 
