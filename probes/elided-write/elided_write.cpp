@@ -85,6 +85,7 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
 void add_launch_evidence(const Facts& facts, int cache, model::Where& place,
                          model::Finding& finding) {
   if (static_cast<std::size_t>(cache) >= facts.cache_buffers.size()) return;
+  if (facts.cache_buffers[static_cast<std::size_t>(cache)].empty()) return;
   bool node_is_there = false;
   const model::Work* launch = lost_launch(facts, cache, node_is_there);
   if (launch == nullptr) return;

@@ -64,6 +64,8 @@ std::string place_words(const RowDifference& row) {
 void add_node(const Facts& facts, int cache, model::Where& place) {
   if (static_cast<std::size_t>(cache) >= facts.cache_buffers.size()) return;
   const std::string& buffer = facts.cache_buffers[static_cast<std::size_t>(cache)];
+  // Memory that the step names no buffer for, such as a guard zone: an unknown address is not it.
+  if (buffer.empty()) return;
   for (const model::GraphSegment& segment : facts.segments) {
     for (const model::Work& node : segment.nodes) {
       const bool named =
