@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "run/consequences.hpp"
+#include "tests/support/facts_scene.hpp"
+
+namespace graphsan::run {
+namespace {
+
+using model::ChainLink;
+using model::ChainStage;
+using ::testing::HasSubstr;
+
+model::TopKDifference lost_block(int step, float margin, model::TopKKind kind) {
+  model::TopKDifference difference;
+  difference.step = step;
+  difference.layer = 0;
+  difference.lane = 1;
+  difference.kind = kind;
+  difference.only_eager = {33};
+  difference.only_graph = {7};
+  difference.eager_scores = {64, 64 - margin};
+  difference.graph_scores = {0, 30};
+  difference.margin = margin;
+  return difference;
+}
+
+model::OutputDifference output(int step, int layer, double mean_rel) {
+  model::OutputDifference difference;
+  difference.step = step;
+  difference.layer = layer;
+  difference.mean_rel = mean_rel;
+  return difference;
+}
+
+const ChainLink& link(const std::vector<ChainLink>& chain, ChainStage stage) {
+  for (const ChainLink& link : chain) {
+    if (link.stage == stage) return link;
+  }
+  throw std::logic_error{"the chain lacks a stage"};
+}
+
+std::vector<ChainStage> broken(const std::vector<ChainLink>& chain) {
+  std::vector<ChainStage> stages;
+  for (const ChainLink& link : chain) {
+    if (link.broken) stages.push_back(link.stage);
+  }
+  return stages;
+}
+
+TEST(BuildChain, IsEmptyWhereNothingIsBroken) {
+  EXPECT_TRUE(build_chain(test::facts_scene()).empty());
+}
+
+TEST(BuildChain, ATieAloneBreaksNothing) {
+  model::Facts facts = test::facts_scene();
+  facts.top_k = {lost_block(0, 0, model::TopKKind::kTie)};
+  EXPECT_TRUE(build_chain(facts).empty());
+}
+
+TEST(BuildChain, BeginsAtTheIndexKeyWriteAndEndsAtTheOutput) {
+  model::Facts facts = test::facts_scene();
+  test::lose_rows(facts, 1, test::kIndexKey0);
+  facts.top_k = {lost_block(2, 34, model::TopKKind::kMismatch)};
+  facts.top_k[0].reproduced_from_graph_cache = true;
+  facts.outputs = {output(2, 0, 0.25)};
+  const auto chain = build_chain(facts);
+  ASSERT_EQ(chain.size(), 7U);
+  EXPECT_EQ(chain[0].stage, ChainStage::kIndexKeyWrite);
+  EXPECT_TRUE(chain[0].first);
+  EXPECT_EQ(chain[0].step, 1);
+  EXPECT_EQ(chain[0].layer, 0);
+  EXPECT_EQ(chain[0].detail, "3 rows missing");
+  EXPECT_EQ(broken(chain),
+            (std::vector{ChainStage::kIndexKeyWrite, ChainStage::kScore, ChainStage::kTopK,
+                         ChainStage::kBlocksRead, ChainStage::kOutput}));
+  EXPECT_EQ(link(chain, ChainStage::kKeyValueWrite).detail, "every row equals eager's");
+  EXPECT_THAT(link(chain, ChainStage::kScore).detail, HasSubstr("block 33 scores 64 in eager, 0"));
+  EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("loses block 33"));
+  EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("the indexer is sound"));
+  EXPECT_EQ(link(chain, ChainStage::kBlocksRead).detail, "attention reads block 7 instead of 33");
+  EXPECT_THAT(link(chain, ChainStage::kOutput).detail, HasSubstr("25 %"));
+  EXPECT_EQ(link(chain, ChainStage::kNextLayer).detail, "no later layer differs");
+}
+
+TEST(BuildChain, HasOneFirstLink) {
+  model::Facts facts = test::facts_scene();
+  test::lose_rows(facts, 0, test::kKey0);
+  facts.outputs = {output(0, 0, 0.1), output(0, 1, 0.2)};
+  const auto chain = build_chain(facts);
+  int first = 0;
+  for (const ChainLink& link : chain) first += link.first ? 1 : 0;
+  EXPECT_EQ(first, 1);
+  EXPECT_TRUE(link(chain, ChainStage::kKeyValueWrite).first);
+  EXPECT_FALSE(link(chain, ChainStage::kIndexKeyWrite).broken);
+  EXPECT_TRUE(link(chain, ChainStage::kNextLayer).broken);
+  EXPECT_EQ(link(chain, ChainStage::kNextLayer).layer, 1);
+}
+
+TEST(BuildChain, KeepsTheOutputLinkToTheFirstLayerThatDiffers) {
+  model::Facts facts = test::facts_scene();
+  facts.outputs = {output(1, 0, 0.125), output(1, 1, 0.75)};
+  const auto chain = build_chain(facts);
+  EXPECT_EQ(link(chain, ChainStage::kOutput).layer, 0);
+  EXPECT_THAT(link(chain, ChainStage::kOutput).detail, HasSubstr("12.5 %"));
+  EXPECT_TRUE(link(chain, ChainStage::kOutput).first);
+}
+
+TEST(BuildChain, ShowsTheSelectionWithTheWidestMarginAndNoTie) {
+  model::Facts facts = test::facts_scene();
+  facts.top_k = {lost_block(0, 2, model::TopKKind::kMismatch),
+                 lost_block(1, 40, model::TopKKind::kTie),
+                 lost_block(2, 20, model::TopKKind::kMismatch)};
+  EXPECT_EQ(link(build_chain(facts), ChainStage::kTopK).step, 2);
+}
+
+TEST(BuildChain, BlamesTheIndexerWhenTheReferenceSelectsOtherwise) {
+  model::Facts facts = test::facts_scene();
+  facts.top_k = {lost_block(0, 2, model::TopKKind::kMismatch)};
+  facts.top_k[0].graph_scores = facts.top_k[0].eager_scores;
+  facts.top_k[0].reproduced_from_graph_cache = false;
+  const auto chain = build_chain(facts);
+  EXPECT_FALSE(link(chain, ChainStage::kScore).broken);
+  EXPECT_TRUE(link(chain, ChainStage::kTopK).first);
+  EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("the indexer is to blame"));
+}
+
+TEST(BuildChain, CountsMissingStrayAndWrongRowsApart) {
+  model::Facts facts = test::facts_scene();
+  test::lose_row(facts, 0, test::kIndexKey0, 0);
+  test::stray_row(facts, 0, test::kIndexKey0);
+  test::lose_row(facts, 0, test::kIndexKey0, 1);
+  facts.rows.back().row_class = model::RowClass::kWrongValue;
+  EXPECT_EQ(build_chain(facts)[0].detail, "1 row missing, 1 row stray, 1 row with other bytes");
+}
+
+TEST(BuildChain, RowsThatEagerItselfLeavesOutBreakNoLink) {
+  model::Facts facts = test::facts_scene();
+  test::lose_row(facts, 0, test::kKey0, 0);
+  facts.rows.back().row_class = model::RowClass::kEagerMissing;
+  EXPECT_TRUE(build_chain(facts).empty());
+}
+
+}  // namespace
+}  // namespace graphsan::run

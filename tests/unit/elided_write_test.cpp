@@ -1,0 +1,171 @@
+#include "probes/elided-write/elided_write.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/facts_scene.hpp"
+#include "tests/support/fake_experiments.hpp"
+
+namespace graphsan::probes {
+namespace {
+
+using diagnose::RowKey;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Every replay leaves all rows of key, value and index-key alone, and no write was captured.
+model::Facts all_writes_elided() {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) {
+    for (int cache = 0; cache < test::kGuard0; ++cache) test::lose_rows(facts, step, cache);
+  }
+  test::lose_node(facts, 0);
+  test::lose_node(facts, 1);
+  return facts;
+}
+
+TEST(ElidedWriteProbe, IsSilentOnASoundGraph) {
+  EXPECT_FALSE(ElidedWriteProbe{}.recognise(test::facts_scene()).has_value());
+}
+
+TEST(ElidedWriteProbe, RecognisesRowsThatNoReplayWritesAndNamesTheLaunchThatIsGone) {
+  const auto suspicion = ElidedWriteProbe{}.recognise(all_writes_elided());
+  ASSERT_TRUE(suspicion.has_value());
+  const model::Finding& finding = suspicion->finding;
+  EXPECT_EQ(finding.mechanism, "elided-write");
+  EXPECT_EQ(finding.status, model::FindingStatus::kSuspected);
+  EXPECT_EQ(finding.first_step, 0);
+  EXPECT_THAT(finding.summary, HasSubstr("never writes key, value and index-key"));
+  ASSERT_EQ(finding.where.size(), 3U);
+  EXPECT_EQ(finding.where[0].cache, model::CacheKind::kKey);
+  EXPECT_EQ(finding.where[0].kernel, "reshape_and_cache_flash");
+  EXPECT_EQ(finding.where[0].source, "layer 0 / insert");
+  EXPECT_EQ(finding.where[2].cache, model::CacheKind::kIndexKey);
+  EXPECT_EQ(finding.where[2].kernel, "index_key_write");
+  // Rows 8, 16, 24 and their successors, as pages of four slots.
+  ASSERT_EQ(finding.where[0].rows.size(), 9U);
+  EXPECT_EQ(finding.where[0].rows[0], (model::PageSlot{2, 0}));
+  EXPECT_EQ(finding.where[0].rows[1], (model::PageSlot{2, 1}));
+  EXPECT_EQ(suspicion->rows.size(), 27U);
+  EXPECT_EQ(suspicion->rows.front(), (RowKey{0, test::kKey0, 8}));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("in 3 of 3 replays")));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("eager launches index_key_write (layer 0 / "
+                                                   "insert); no node of the graph")));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("padding is not the cause")));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("metadata: none")));
+  EXPECT_FALSE(finding.fix.empty());
+}
+
+TEST(ElidedWriteProbe, RecognisesAnElidedIndexKeyAlone) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  test::lose_node(facts, 1);
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  ASSERT_EQ(suspicion->finding.where.size(), 1U);
+  EXPECT_EQ(suspicion->finding.where[0].cache, model::CacheKind::kIndexKey);
+  EXPECT_THAT(suspicion->finding.summary, HasSubstr("never writes index-key:"));
+}
+
+TEST(ElidedWriteProbe, RecognisesANodeThatIsThereButNamesOtherMemory) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  facts.segments[0].nodes[1].addresses.clear();
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_THAT(suspicion->finding.evidence,
+              Contains(HasSubstr("its node does not name that memory")));
+  EXPECT_EQ(suspicion->finding.where[0].kernel, "index_key_write");
+}
+
+TEST(ElidedWriteProbe, NamesNoLaunchForACacheThatNoBufferHolds) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  test::lose_node(facts, 0);
+  facts.cache_buffers[test::kIndexKey0] = "";
+  facts.eager_launches[0].addresses[0].owner_name = "";
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_FALSE(suspicion->finding.where[0].kernel.has_value());
+}
+
+TEST(ElidedWriteProbe, IsSilentWhenOneReplayAloneMissesTheRows) {
+  model::Facts facts = test::facts_scene();
+  test::lose_rows(facts, 1, test::kIndexKey0);
+  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+}
+
+TEST(ElidedWriteProbe, LeavesOutTheCacheThatSomeReplayWrites) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  test::lose_rows(facts, 2, test::kKey0);
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_EQ(suspicion->rows.size(), 9U);
+  for (const RowKey& row : suspicion->rows) EXPECT_EQ(row.cache, test::kIndexKey0);
+}
+
+TEST(ElidedWriteProbe, IsSilentWhenTheLanesThatMissChangeFromReplayToReplay) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_row(facts, step, test::kKey0, step);
+  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+}
+
+TEST(ElidedWriteProbe, RecognisesTheSameLaneMissingOnEveryReplay) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_row(facts, step, test::kKey0, 2);
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_EQ(suspicion->rows.size(), 3U);
+}
+
+TEST(ElidedWriteProbe, AStepOfAnotherKindMayReplayASoundGraph) {
+  model::Facts facts = test::facts_scene();
+  facts.steps[0].batch = "prefill";
+  test::lose_rows(facts, 0, test::kIndexKey0);
+  EXPECT_TRUE(ElidedWriteProbe{}.recognise(facts).has_value());
+}
+
+TEST(ElidedWriteProbe, AnUncoveredStepProvesNothing) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 2; ++step) test::lose_rows(facts, step, test::kKey0);
+  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+  facts.steps[2].covered = false;
+  EXPECT_TRUE(ElidedWriteProbe{}.recognise(facts).has_value());
+}
+
+TEST(ElidedWriteProbe, IsSilentOnRowsThatHoldSomethingElse) {
+  model::Facts facts = all_writes_elided();
+  for (model::RowDifference& row : facts.rows) row.origin.kind = model::OriginKind::kOtherRow;
+  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+}
+
+TEST(ElidedWriteProbe, DoesNotClearPaddingWhenPaddedEagerMissesTheRowsToo) {
+  model::Facts facts = all_writes_elided();
+  for (model::RowDifference& row : facts.rows) row.padded_eager_shows_it = true;
+  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_THAT(suspicion->finding.evidence, Not(Contains(HasSubstr("padding is not the cause"))));
+}
+
+TEST(ElidedWriteProbe, IsConfirmedByACaptureWithLiveMetadata) {
+  const auto suspicion = ElidedWriteProbe{}.recognise(all_writes_elided());
+  ASSERT_TRUE(suspicion.has_value());
+  test::FakeExperiments experiments;
+  experiments.answer("live-metadata", test::outcome_of(27, 27, 0));
+  const auto result = ElidedWriteProbe{}.confirm(*suspicion, experiments);
+  EXPECT_TRUE(std::get<diagnose::Outcome>(result).confirms());
+  EXPECT_EQ(experiments.rows("live-metadata"), suspicion->rows);
+}
+
+TEST(ElidedWriteProbe, RulesItselfOutByTheRowsThatWereWritten) {
+  const auto why = ElidedWriteProbe{}.rule_out(test::facts_scene());
+  ASSERT_TRUE(why.has_value());
+  EXPECT_EQ(*why, "every one of the 27 rows that the slot mapping names is written by the graph");
+  EXPECT_FALSE(ElidedWriteProbe{}.rule_out(all_writes_elided()).has_value());
+  EXPECT_FALSE(ElidedWriteProbe{}.rule_out(model::Facts{}).has_value());
+}
+
+}  // namespace
+}  // namespace graphsan::probes

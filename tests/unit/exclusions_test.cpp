@@ -1,0 +1,150 @@
+#include "diagnose/exclusions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/facts_scene.hpp"
+#include "tests/support/fake_experiments.hpp"
+
+namespace graphsan::diagnose {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Why a suspect was cleared, or nothing.
+std::optional<std::string> cleared(const model::Facts& facts, const std::string& suspect,
+                                   Experiments* experiments = nullptr) {
+  std::vector<model::ExperimentRecord> log;
+  for (const model::RuledOut& out : rule_out_suspects(facts, experiments, log)) {
+    if (out.mechanism == suspect) return out.why;
+  }
+  return std::nullopt;
+}
+
+model::Facts missing_index_key() {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  return facts;
+}
+
+TEST(Exclusions, PrecisionMovesNoWrite) {
+  const auto why = cleared(missing_index_key(), "numeric-noise");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_THAT(*why, HasSubstr("9 of 9 missing rows still hold the bytes placed before the step"));
+  EXPECT_THAT(*why, HasSubstr("the 18 rows that both arms wrote are equal byte for byte"));
+  model::Facts stray = test::facts_scene();
+  test::stray_row(stray, 0, test::kIndexKey0);
+  EXPECT_THAT(cleared(stray, "numeric-noise").value_or(""),
+              HasSubstr("1 rows changed that no lane may write"));
+}
+
+TEST(Exclusions, PrecisionStaysASuspectWhereAValueIsWrong) {
+  model::Facts facts = missing_index_key();
+  test::lose_row(facts, 0, test::kKey0, 0);
+  facts.rows.back().row_class = model::RowClass::kWrongValue;
+  EXPECT_FALSE(cleared(facts, "numeric-noise").has_value());
+  EXPECT_FALSE(cleared(test::facts_scene(), "numeric-noise").has_value());
+}
+
+TEST(Exclusions, FreedMemoryIsClearedByOwnersOfAllAddresses) {
+  model::Facts facts = missing_index_key();
+  facts.segments[0].nodes[1].addresses.push_back(
+      {"+16", 16, 0x2000, model::OwnerKind::kGraphPool, "graph pool"});
+  EXPECT_THAT(cleared(facts, "freed-memory").value_or(""),
+              HasSubstr("all 3 addresses in the graph's nodes belong to live memory: 2 to named "
+                        "buffers, 1 to the graph's own pool"));
+}
+
+TEST(Exclusions, FreedMemoryStaysASuspectWhereAnAddressHasNoLiveOwner) {
+  for (const auto owner : {model::OwnerKind::kFreeBlock, model::OwnerKind::kOtherAllocation,
+                           model::OwnerKind::kHostPageable, model::OwnerKind::kUnknown}) {
+    model::Facts facts = missing_index_key();
+    facts.segments[0].nodes[1].addresses[0].owner = owner;
+    EXPECT_FALSE(cleared(facts, "freed-memory").has_value()) << model::to_string(owner);
+  }
+  model::Facts untraced = missing_index_key();
+  untraced.segments.clear();
+  EXPECT_FALSE(cleared(untraced, "freed-memory").has_value());
+}
+
+TEST(Exclusions, AMovedBufferIsClearedByEqualAddresses) {
+  model::Facts facts = missing_index_key();
+  EXPECT_FALSE(cleared(facts, "moved-buffer").has_value());
+  facts.inputs = {{"positions", 0x10, 0x10, true}, {"slot mapping", 0x20, 0x20, true}};
+  EXPECT_TRUE(cleared(facts, "moved-buffer").has_value());
+  facts.inputs[1].replay_address = 0x30;
+  EXPECT_FALSE(cleared(facts, "moved-buffer").has_value());
+}
+
+TEST(Exclusions, StaleContentsAreClearedByEagersBytes) {
+  model::Facts facts = missing_index_key();
+  EXPECT_FALSE(cleared(facts, "stale-contents").has_value());
+  facts.inputs = {{"positions", 0x10, 0x10, true}, {"slot mapping", 0x20, 0x20, true}};
+  EXPECT_TRUE(cleared(facts, "stale-contents").has_value());
+  facts.inputs[0].contents_equal_eager = false;
+  EXPECT_FALSE(cleared(facts, "stale-contents").has_value());
+}
+
+TEST(Exclusions, OrderIsClearedWhenPuttingTheNodesInOrderHelpsNoRow) {
+  test::FakeExperiments experiments;
+  experiments.answer("serialise", test::outcome_of(9, 0, 0, 1));
+  const auto why = cleared(missing_index_key(), "missing-dependency", &experiments);
+  EXPECT_EQ(why, "with every node put in order, all 9 rows stay wrong");
+  EXPECT_EQ(experiments.rows("serialise").size(), 9U);
+}
+
+TEST(Exclusions, OrderStaysASuspectWhenARowBecomesRight) {
+  for (const Outcome& outcome : {test::outcome_of(9, 1, 0, 1), test::outcome_of(9, 0, 1, 1)}) {
+    test::FakeExperiments experiments;
+    experiments.answer("serialise", outcome);
+    EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", &experiments).has_value());
+  }
+}
+
+TEST(Exclusions, OrderIsNotTriedWithoutAStepOrARow) {
+  EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", nullptr).has_value());
+  test::FakeExperiments experiments;
+  EXPECT_FALSE(cleared(test::facts_scene(), "missing-dependency", &experiments).has_value());
+  EXPECT_FALSE(experiments.asked("serialise"));
+}
+
+TEST(Exclusions, AReplayThatCannotBeSerialisedIsRecordedWithItsReason) {
+  test::FakeExperiments experiments;
+  experiments.answer("serialise", NotRunnable{"the graph allocates"});
+  std::vector<model::ExperimentRecord> log;
+  const auto out = rule_out_suspects(missing_index_key(), &experiments, log);
+  EXPECT_TRUE(std::none_of(out.begin(), out.end(), [](const model::RuledOut& ruled) {
+    return ruled.mechanism == "missing-dependency";
+  }));
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_EQ(log[0].not_runnable, "the graph allocates");
+}
+
+TEST(Exclusions, UnstableEagerIsClearedByTheControl) {
+  model::Facts facts = missing_index_key();
+  EXPECT_TRUE(cleared(facts, "unstable-eager").has_value());
+  facts.stability.stable = false;
+  EXPECT_FALSE(cleared(facts, "unstable-eager").has_value());
+  facts.stability = {};
+  EXPECT_FALSE(cleared(facts, "unstable-eager").has_value());
+}
+
+TEST(Exclusions, TiesAreClearedByTheMarginOfEagersScores) {
+  model::Facts facts = missing_index_key();
+  EXPECT_FALSE(cleared(facts, "topk-tie").has_value());
+  facts.top_k.resize(2);
+  facts.top_k[0].margin = 30;
+  facts.top_k[1].margin = 4.5F;
+  EXPECT_THAT(cleared(facts, "topk-tie").value_or(""),
+              HasSubstr("in each of 2 differing selections eager's scores are apart, by 4.5 at"));
+  facts.top_k[1].kind = model::TopKKind::kTie;
+  EXPECT_FALSE(cleared(facts, "topk-tie").has_value());
+}
+
+}  // namespace
+}  // namespace graphsan::diagnose
