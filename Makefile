@@ -6,6 +6,9 @@ MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
 CUDA_ARCH ?=
+WERROR ?=
+options := $(if $(CUDA_ARCH),-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCH)) \
+           $(if $(WERROR),-DGRAPHSAN_WERROR=$(WERROR))
 
 .PHONY: help setup setup-build build run test gpu-bundle format format-check lint layers clean
 
@@ -18,9 +21,9 @@ setup: ## install what is missing for building and testing
 setup-build:
 	@scripts/setup.sh --build-only
 
-build: setup-build ## the program at build/graphsan, and the tests; CUDA_ARCH=86-real picks another GPU
-	@if [ ! -f build/build.ninja ] || [ -n "$(CUDA_ARCH)" ]; then \
-	  cmake --preset dev $(if $(CUDA_ARCH),-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCH)); fi
+build: setup-build ## the program at build/graphsan, and the tests (options: CUDA_ARCH=86-real, WERROR=ON)
+	@if [ ! -f build/build.ninja ] || [ -n "$(strip $(options))" ]; then \
+	  cmake --preset dev $(options); fi
 	@cmake --build build -j $(JOBS)
 
 run: setup-build ## build the program and show the seed's fault; the report lies in build/report
