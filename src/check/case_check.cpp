@@ -106,6 +106,16 @@ std::string remedy_for(device::ErrorKind kind) {
   return "";
 }
 
+void require_memory(const device::Device& device, std::uint64_t needed) {
+  const std::uint64_t free = device.free_memory();
+  if (needed <= free) return;
+  constexpr double kGib = 1ULL << 30;
+  throw ConfigError{
+      fmt::format("this case needs at least {:.1f} GiB and the device has {:.1f} GiB free; use a "
+                  "shorter --context, fewer --layers or a smaller --bucket",
+                  static_cast<double>(needed) / kGib, static_cast<double>(free) / kGib)};
+}
+
 void note_bf16_insert(const CaseRequest& request, model::CaseReport& report) {
   using step::minimax_m3::WritePath;
   const Config& config = request.config;
@@ -119,21 +129,27 @@ void note_bf16_insert(const CaseRequest& request, model::CaseReport& report) {
 
 }  // namespace
 
-std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const CaseRequest& request) {
-  step::minimax_m3::validate(request.config);
-  const std::uint64_t needed = step::minimax_m3::memory_needed(request.config);
-  if (needed > device.free_memory()) {
-    throw ConfigError{fmt::format(
-        "this case needs about {:.1f} GiB and the device has {:.1f} GiB free; use a shorter "
-        "--context, fewer --layers or a smaller --bucket",
-        static_cast<double>(needed) / (1ULL << 30),
-        static_cast<double>(device.free_memory()) / (1ULL << 30))};
+void admit_builtin_step(device::Device& device, const CaseRequest& request) {
+  const Config& config = request.config;
+  step::minimax_m3::validate(config);
+  if (config.batch == step::minimax_m3::Batch::kDecode) {
+    // Every lane is a sequence; asked first since the plan of a huge batch alone takes minutes.
+    require_memory(device, static_cast<std::uint64_t>(config.tokens) *
+                               static_cast<std::uint64_t>(config.context) *
+                               step::minimax_m3::bytes_per_token(config));
   }
+  require_memory(device, step::minimax_m3::memory_needed(config));
+  if (!request.fault.empty() && faults::find_fault(request.fault) == nullptr) {
+    throw ConfigError{"no planted fault is called " + request.fault};
+  }
+  static_cast<void>(step::minimax_m3::conversion_for(request.config.convert, device));
+}
+
+std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const CaseRequest& request) {
+  admit_builtin_step(device, request);
   std::shared_ptr<const step::minimax_m3::InsertPath> path;
   if (!request.fault.empty()) {
-    const faults::PlantedFault* fault = faults::find_fault(request.fault);
-    if (fault == nullptr) throw ConfigError{"no planted fault is called " + request.fault};
-    path = fault->insert_path(request.config);
+    path = faults::find_fault(request.fault)->insert_path(request.config);
   }
   return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, std::move(path));
 }
@@ -157,6 +173,11 @@ model::CaseReport check_case(device::Device& device, const CaseRequest& request,
   } catch (const device::DeviceError& error) {
     fail(report, tracker, error.what(), remedy_for(error.kind()));
     lost = error.kind() == device::ErrorKind::kSticky;
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");
+    lost = true;
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;

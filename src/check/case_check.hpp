@@ -15,13 +15,21 @@ namespace graphsan::check {
 using StepFactory =
     std::function<std::unique_ptr<step::Step>(device::Device& device, const CaseRequest& request)>;
 
-/// The built-in step with the request's planted fault. Throws ConfigError when it needs more memory
-/// than the device has.
+/// Judges whether a case can run on a device before any case does. Throws ConfigError.
+using CaseAdmission = std::function<void(device::Device& device, const CaseRequest& request)>;
+
+/// Throws ConfigError for numbers that make no step, for an unknown fault, and when the built-in
+/// step needs more memory than the device has free. Allocates nothing on the device.
+void admit_builtin_step(device::Device& device, const CaseRequest& request);
+
+/// The built-in step with the request's planted fault. Throws ConfigError like
+/// admit_builtin_step().
 [[nodiscard]] std::unique_ptr<step::Step> make_builtin_step(device::Device& device,
                                                             const CaseRequest& request);
 
-/// Runs one case in this process: arms, diagnosis, verdict. A device failure is in the report; only
-/// ConfigError leaves. `lost` is set when the device cannot be used any more.
+/// Runs one case in this process: arms, diagnosis, verdict. A failure of the step or the device is
+/// in the report; only ConfigError leaves. `lost` is set when this process should run no further
+/// case: the device cannot be used any more, or the step threw what it may not.
 [[nodiscard]] model::CaseReport check_case(device::Device& device, const CaseRequest& request,
                                            int index, const StepFactory& factory,
                                            model::Observer& observer, bool& lost);

@@ -12,6 +12,7 @@ enum class FrameType : std::uint32_t {
   kEnvironment = 1,  ///< eight lines, in the order of model::Environment's members
   kNoDevice,         ///< the device asked for is not there: reason, newline, remedy
   kPhase,            ///< phase word, newline, step
+  kLeaving,          ///< no further case may be given: the case report that follows is the last
   kCase,             ///< a case report as JSON
   kUsage             ///< the case cannot be run as asked for: what to change
 };

@@ -71,11 +71,15 @@ model::RunReport run_check(const CheckOptions& options) {
   report.started_at = options.started_at;
   report.limits = limits_of(options.cases);
   if (!options.cases.empty()) report.capacities = capacities(options.cases.front().config.tp);
-  if (options.error_budgets) report.error_budgets = budgets_for(options.cases);
 
+  // Opened before a worker starts, so that a path that cannot be used costs nothing; it replaces
+  // an earlier recording only once the device is open and every case is admitted.
   std::unique_ptr<record::RecordingWriter> recording;
+  if (options.recording) {
+    recording = std::make_unique<record::RecordingWriter>(*options.recording);
+  }
   SupervisorOptions supervisor;
-  supervisor.worker = {&options.cases, options.factory, options.device,
+  supervisor.worker = {&options.cases, options.factory, options.admit, options.device,
                        options.cases.empty() ? 1 : options.cases.front().config.seed};
   supervisor.jobs = options.jobs;
   supervisor.watchdog_seconds = options.watchdog_seconds;
@@ -83,9 +87,8 @@ model::RunReport run_check(const CheckOptions& options) {
   supervisor.interrupted = options.interrupted;
   supervisor.on_environment = [&](const model::Environment& environment) {
     report.environment = environment;
-    if (!options.recording) return;
-    recording = std::make_unique<record::RecordingWriter>(*options.recording);
-    recording->begin(report);
+    if (options.error_budgets) report.error_budgets = budgets_for(options.cases);
+    if (recording) recording->begin(report);
   };
   supervisor.on_case = [&](const model::CaseReport& one) {
     if (recording) recording->add_case(one);
@@ -101,7 +104,7 @@ model::RunReport run_check(const CheckOptions& options) {
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   model::conclude(report);
-  if (recording) recording->finish(report);
+  if (recording && result.environment) recording->finish(report);
   return report;
 }
 

@@ -15,6 +15,7 @@ struct CheckOptions {
   std::vector<CaseRequest> cases;
   DeviceChoice device = DeviceChoice::kAuto;
   StepFactory factory = make_builtin_step;
+  CaseAdmission admit = admit_builtin_step;  ///< a factory of another step brings its own
   int jobs = 1;
   double watchdog_seconds = 120;
   std::string scenario;  ///< for the report

@@ -40,7 +40,8 @@ struct Worker {
   int commands;
   int events;
   FrameReader reader;
-  bool ready = false;  ///< its device is open
+  bool ready = false;    ///< its device is open
+  bool leaving = false;  ///< takes no further case
   int case_index = -1;
   std::string phase = "set-up";
   int step = -1;
@@ -105,6 +106,18 @@ std::string death_words(int status, const Worker& worker, double watchdog) {
   return fmt::format("the worker ended with status {}", WEXITSTATUS(status));
 }
 
+/// While it lives, a write to a worker that has died fails instead of ending this process.
+class BrokenPipesFail {
+ public:
+  BrokenPipesFail() : before_{std::signal(SIGPIPE, SIG_IGN)} {}
+  ~BrokenPipesFail() { std::signal(SIGPIPE, before_); }
+  BrokenPipesFail(const BrokenPipesFail&) = delete;
+  BrokenPipesFail& operator=(const BrokenPipesFail&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
 class Supervisor {
  public:
   explicit Supervisor(const SupervisorOptions& options) : options_{options} {
@@ -143,8 +156,9 @@ void Supervisor::start_enough_workers() {
   const bool host = result_.environment && result_.environment->device == "host";
   const std::size_t wanted =
       std::min(left, host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1);
-  const auto idle = static_cast<std::size_t>(std::count_if(
-      workers_.begin(), workers_.end(), [](const auto& worker) { return worker->case_index < 0; }));
+  const auto idle = static_cast<std::size_t>(
+      std::count_if(workers_.begin(), workers_.end(),
+                    [](const auto& worker) { return worker->case_index < 0 && !worker->leaving; }));
   const auto limit = host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1;
   for (std::size_t i = idle; i < wanted && workers_.size() < limit; ++i) {
     workers_.push_back(start_worker(options_.worker));
@@ -152,7 +166,8 @@ void Supervisor::start_enough_workers() {
 }
 
 void Supervisor::give_case(Worker& worker) {
-  if (!worker.ready || worker.case_index >= 0 || next_case_ >= result_.cases.size()) return;
+  const bool takes_one = worker.ready && !worker.leaving && worker.case_index < 0;
+  if (!takes_one || next_case_ >= result_.cases.size()) return;
   const auto command = static_cast<std::int32_t>(next_case_);
   if (::write(worker.commands, &command, sizeof(command)) !=
       static_cast<ssize_t>(sizeof(command))) {
@@ -199,6 +214,9 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
       report_progress(worker);
       break;
     }
+    case FrameType::kLeaving:
+      worker.leaving = true;
+      break;
     case FrameType::kCase:
       worker.case_index = -1;
       add_case(record::case_from_json(frame.payload));
@@ -261,6 +279,7 @@ void Supervisor::check_watchdogs() {
 }
 
 SupervisorResult Supervisor::run() {
+  const BrokenPipesFail broken_pipes_fail;
   while (!finished()) {
     if (options_.interrupted && options_.interrupted()) {
       result_.interrupted = true;

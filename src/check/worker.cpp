@@ -36,6 +36,18 @@ bool read_command(int commands, std::int32_t& command) {
   return got == static_cast<ssize_t>(sizeof(command));
 }
 
+/// False when a case was refused; the supervisor has been told why.
+bool admit_all(const WorkerSetup& setup, device::Device& device, int events) {
+  if (!setup.admit) return true;
+  try {
+    for (const CaseRequest& request : *setup.cases) setup.admit(device, request);
+  } catch (const step::minimax_m3::ConfigError& error) {
+    static_cast<void>(write_frame(events, FrameType::kUsage, error.what()));
+    return false;
+  }
+  return true;
+}
+
 std::string encode(const model::Environment& e) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", e.device, e.device_name, e.driver,
                      e.cuda_runtime, e.compute_capability, e.conversion, e.tracing,
@@ -53,6 +65,7 @@ int serve_cases(const WorkerSetup& setup, int commands, int events) {
                                   fmt::format("{}\n{}", error.what(), error.remedy())));
     return 1;
   }
+  if (!admit_all(setup, *device, events)) return 1;
   if (!write_frame(events, FrameType::kEnvironment, encode(describe_environment(*device)))) {
     return 1;
   }
@@ -64,6 +77,7 @@ int serve_cases(const WorkerSetup& setup, int commands, int events) {
       const model::CaseReport report =
           check_case(*device, setup.cases->at(static_cast<std::size_t>(command)), command,
                      setup.factory, sender, lost);
+      if (lost && !write_frame(events, FrameType::kLeaving, "")) return 1;
       if (!write_frame(events, FrameType::kCase, record::to_json(report))) return 1;
     } catch (const step::minimax_m3::ConfigError& error) {
       if (!write_frame(events, FrameType::kUsage, error.what())) return 1;

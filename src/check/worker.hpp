@@ -12,13 +12,14 @@ namespace graphsan::check {
 struct WorkerSetup {
   const std::vector<CaseRequest>* cases = nullptr;
   StepFactory factory;
+  CaseAdmission admit;  ///< asked for every case before the first runs; empty: all may run
   DeviceChoice device = DeviceChoice::kAuto;
   std::uint64_t seed = 1;
 };
 
-/// Serves cases until told to stop: reads case numbers (int32, negative: stop) from `commands` and
-/// writes frames to `events`. Leaves when the device is lost, since nothing that it says afterwards
-/// can be trusted. Returns the exit status.
+/// Opens the device, has all cases admitted, then serves cases until told to stop: reads case
+/// numbers (int32, negative: stop) from `commands` and writes frames to `events`. Leaves when the
+/// device is lost, since nothing that it says afterwards can be trusted. Returns the exit status.
 [[nodiscard]] int serve_cases(const WorkerSetup& setup, int commands, int events);
 
 }  // namespace graphsan::check
