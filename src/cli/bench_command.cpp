@@ -46,10 +46,17 @@ int BenchCommand::run(Context& context) const {
   if (what != "hash") {
     throw BadUsage{fmt::format("bench: unknown benchmark '{}'; there is: hash", what)};
   }
-  if (gib < 0) throw BadUsage{"--gib must not be negative"};
+  if (!(gib >= 0)) throw BadUsage{"--gib must not be negative"};
   if (repeats < 1) throw BadUsage{"--repeats must be at least 1"};
   const std::unique_ptr<device::Device> opened = check::open_device(parse_device(device), 1);
   const model::Environment environment = check::describe_environment(*opened);
+  const double free_gib = static_cast<double>(opened->free_memory()) / (1 << 30);
+  if (gib > free_gib) {
+    throw BadUsage{
+        fmt::format("--gib {}: the device has {:.1f} GiB free; ask for less, and leave "
+                    "room for the digests",
+                    gib, free_gib)};
+  }
   const kvcache::HashBenchResult result = kvcache::bench_hash(
       *opened, {.bytes = static_cast<std::int64_t>(gib * (1 << 30)), .repeats = repeats});
   print(context, environment, result);

@@ -64,9 +64,11 @@ struct CheckCommand {
   Outputs outputs;
   std::string record;
   double watchdog = 120;
-  int jobs = 0;
+  std::optional<int> jobs;
 
   [[nodiscard]] std::vector<check::CaseRequest> cases();
+  [[nodiscard]] int jobs_or_cores() const;
+  void open_outputs();
   int run(Context& context);
 };
 
@@ -85,6 +87,20 @@ std::vector<check::CaseRequest> CheckCommand::cases() {
   return check::seed_scenario();
 }
 
+int CheckCommand::jobs_or_cores() const {
+  if (jobs && *jobs < 1) throw BadUsage{"--jobs must be at least 1"};
+  return jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+void CheckCommand::open_outputs() {
+  if (record.empty()) {
+    outputs.open({});
+    return;
+  }
+  const record::OutputFile writable{record};
+  outputs.open({{"written by --record", record}});
+}
+
 int CheckCommand::run(Context& context) {
   check::CheckOptions options;
   options.cases = cases();
@@ -92,16 +108,11 @@ int CheckCommand::run(Context& context) {
   options.scenario = words.scenario;
   options.command = context.command_line;
   options.started_at = utc_now();
+  if (!(watchdog > 0)) throw BadUsage{"--watchdog must be more than 0 seconds"};
   options.watchdog_seconds = watchdog;
-  options.jobs =
-      jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  outputs.open();
-  if (!record.empty()) {
-    const record::OutputFile writable{record};
-    options.recording = record;
-  }
-  ProgressLine progress{context};
-  options.on_progress = [&](const check::Progress& p) { progress.show(p); };
+  options.jobs = jobs_or_cores();
+  open_outputs();
+  if (!record.empty()) options.recording = record;
   options.interrupted = [] { return g_interrupted != 0; };
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);

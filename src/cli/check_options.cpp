@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "cli/words.hpp"
 #include "probes/fault_registry.hpp"
@@ -36,7 +37,29 @@ constexpr std::array kCaseOptions{
     "--generation", "--convert",       "--fused-op",   "--capture-metadata",
     "--carry",      "--capture-limit", "--seed"};
 
+/// Lanes and steps beyond which the plan alone would take minutes; far beyond any engine's batch.
+constexpr int kMostLanes = 65536;
+constexpr int kMostSteps = 65536;
+
+void check_sizes(const CheckWords& words) {
+  const auto at_most = [](const char* option, int value, int most) {
+    if (value > most) throw BadUsage{fmt::format("{} must be at most {}", option, most)};
+  };
+  at_most("--tokens", words.tokens.value_or(1), kMostLanes);
+  at_most("--bucket", words.bucket.value_or(1), kMostLanes);
+  at_most("--steps", words.steps, kMostSteps);
+}
+
+/// The parser would wrap negative numbers and clamp large ones.
+std::string problem_of_seed(const std::string& word) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seed);
+  if (error == std::errc{} && end == word.data() + word.size()) return {};
+  return "must be a whole number from 0 to 18446744073709551615";
+}
+
 void set_sizes(const CheckWords& words, Config& config) {
+  check_sizes(words);
   if (words.tokens) config.tokens = *words.tokens;
   if (words.bucket) {
     config.bucket = *words.bucket;
@@ -108,6 +131,7 @@ void add_case_options(CLI::App& command, CheckWords& words) {
   one("--capture-at", words.capture_at, "start, or live: between two requests");
   one("--fault", words.fault, "plant a fault, ID[:VARIANT]; see `graphsan list faults`");
   one("--seed", words.seed, "seed of all drawn values");
+  command.get_option("--seed")->check(problem_of_seed);
   command.add_flag("--carry", words.carry, "carry damage from step to step, without resync")
       ->group("Case");
 }

@@ -69,9 +69,23 @@ Summary summary_of(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command != "check" && command != "report" && command != "bench") return Summary::kNone;
   for (int i = 2; i < argc; ++i) {
-    if (std::string{argv[i]} == "--json") return Summary::kStandardError;
+    const bool takes_file = i + 1 < argc && argv[i + 1][0] != '-';
+    if (std::string{argv[i]} == "--json" && !takes_file) return Summary::kStandardError;
   }
   return Summary::kStandardOutput;
+}
+
+/// What is wrong with the command's name, or empty: the parser only says that one is missing.
+std::string wrong_command(const CLI::App& app, int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (word.starts_with('-')) return {};
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == word) return {};
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  if (word.empty()) return "give a command: " + names;
+  return "unknown command '" + word + "'; there are: " + names;
 }
 
 int run(int argc, char** argv) {
@@ -87,6 +101,10 @@ int run(int argc, char** argv) {
   add_explain_command(app, chosen);
   add_doctor_command(app, chosen);
   add_bench_command(app, chosen);
+  if (const std::string wrong = wrong_command(app, argc, argv); !wrong.empty()) {
+    return fail(context, Summary::kNone, model::kExitUsage, "bad usage", wrong,
+                "graphsan --help, or graphsan COMMAND --help");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,10 +1,26 @@
 #include "cli/outputs.hpp"
 
+#include <fmt/format.h>
+
 #include <ostream>
 
 #include "reports/reports.hpp"
 
 namespace graphsan::cli {
+
+namespace {
+
+/// Whether writing one path would overwrite the other; devices and pipes take any number of
+/// writers.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  const auto status = std::filesystem::status(a, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(a, error), error) ==
+         std::filesystem::weakly_canonical(std::filesystem::absolute(b, error), error);
+}
+
+}  // namespace
 
 void Outputs::add_options(CLI::App& command) {
   command.add_option("--html", html_, "write the report as one self-contained page")
@@ -20,13 +36,20 @@ void Outputs::add_options(CLI::App& command) {
 
 bool Outputs::json_on_stdout() const { return json_option_->count() > 0 && json_.empty(); }
 
-void Outputs::open() {
-  const auto add = [&](const std::string& path, std::unique_ptr<reports::ReportWriter> writer) {
+void Outputs::open(std::vector<Taken> taken) {
+  const auto add = [&](const std::string& option, const std::string& path,
+                       std::unique_ptr<reports::ReportWriter> writer) {
     if (path.empty()) return;
+    for (const Taken& other : taken) {
+      if (!same_file(other.path, path)) continue;
+      throw BadUsage{fmt::format("{} {}: that file is {} already; choose another name", option,
+                                 path, other.by)};
+    }
+    taken.push_back({"written by " + option, path});
     files_.push_back({std::make_unique<record::OutputFile>(path), std::move(writer)});
   };
-  add(html_, reports::make_html_report());
-  add(json_, reports::make_json_report());
+  add("--html", html_, reports::make_html_report());
+  add("--json", json_, reports::make_json_report());
 }
 
 void Outputs::write(const model::RunReport& report, Context& context, bool console) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,9 +18,16 @@ namespace graphsan::cli {
 /// and renamed.
 class Outputs {
  public:
+  /// A file that the command uses for something else.
+  struct Taken {
+    std::string by;  ///< as the message names it
+    std::filesystem::path path;
+  };
+
   void add_options(CLI::App& command);
-  /// Checks every path. Throws record::UsageError.
-  void open();
+  /// Checks every path before anything is read or run. Throws record::UsageError for one that
+  /// cannot be written, and BadUsage for one that is taken or named twice.
+  void open(std::vector<Taken> taken);
   /// Writes all files, then the report to standard output: JSON if `--json` names no file, else for
   /// people if `console`.
   void write(const model::RunReport& report, Context& context, bool console);

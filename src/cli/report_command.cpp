@@ -15,8 +15,8 @@ struct ReportCommand {
   Outputs outputs;
 
   int run(Context& context) {
+    outputs.open({{"the recording", recording}});
     const model::RunReport report = record::read_recording(recording);
-    outputs.open();
     outputs.write(report, context, !outputs.any_file());
     (outputs.json_on_stdout() ? context.err : context.out)
         << reports::summary_line(report) << std::endl;
