@@ -243,6 +243,7 @@ ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions
       device_->record(end_.get(), stream());
     }
     finish_step(made, step, arm, outputs, options, step + 1 == steps);
+    if (options.resync_to != nullptr) resync(*options.resync_to, step, made);
     log.steps.push_back(std::move(made));
   }
   return log;
@@ -304,6 +305,10 @@ ArmLog ArmRunner::replay(Capture& capture, const ArmLog& eager, model::Phase pha
   log.arm = step::Arm::kGraph;
   const int steps = step_->description().steps;
   start_from_capture(capture);
+  if (options.resync && !capture.left.empty()) {
+    kvcache::copy_rows(stream(), snapshot_->caches(), caches_, capture.left);
+    watch_.rebase_rows(stream(), capture.left);
+  }
   for (int step = 0; step < steps; ++step) {
     announce(phase, reported_arm(step::Arm::kGraph, phase), step);
     StepLog made;

@@ -24,6 +24,9 @@ struct PassOptions {
   /// Put rows back to eager's state after each step. Off: the carried pass, which also places no
   /// pattern, so that missing rows hold what a server's would.
   bool resync = true;
+  /// Put rows back to this log's state after each step of a padded-eager pass, so that each of its
+  /// steps is local as the graph's are. Borrowed.
+  const ArmLog* resync_to = nullptr;
   /// Recompute every sparse layer's selection after each step.
   bool select = false;
   /// Where this pass differs from the given log, recompute what explains it: the attention of
@@ -69,7 +72,9 @@ class ArmRunner {
   [[nodiscard]] Capture capture(const step::CaptureRequest& request, bool after_history);
   /// Replays every covered step and runs the others eagerly. Starts from zeroed caches, what the
   /// capture left in them, and history, in the order of the capture. `eager` is the log to resync
-  /// to; run_eager() in phase kEager must have been called.
+  /// to; run_eager() in phase kEager must have been called. With resync the rows that the capture
+  /// left changed are eager's at first too: a replay that writes the same bytes there again would
+  /// not be seen otherwise.
   [[nodiscard]] ArmLog replay(Capture& capture, const ArmLog& eager, model::Phase phase,
                               const PassOptions& options);
 

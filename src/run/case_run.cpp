@@ -102,7 +102,10 @@ void CaseRunner::run_eager_arms() {
   out_.eager = runner_.run_eager(step::Arm::kEager, model::Phase::kEager, options);
   out_.facts.stability = compare_control(runner_.caches(), control, out_.eager);
   if (options_.padded_eager) {
-    out_.padded_eager = runner_.run_eager(step::Arm::kPaddedEager, model::Phase::kPaddedEager, {});
+    PassOptions padded;
+    padded.resync_to = &out_.eager;
+    out_.padded_eager =
+        runner_.run_eager(step::Arm::kPaddedEager, model::Phase::kPaddedEager, padded);
     out_.facts.padded_eager_ran = true;
   }
 }
@@ -132,7 +135,8 @@ void CaseRunner::run_graph() {
     return;
   }
   out_.graph = runner_.replay(out_.capture, out_.eager, model::Phase::kReplay, options);
-  if (diverged()) {
+  // What a capture leaves in the caches shows its consequences only where it stays.
+  if (diverged() || !out_.capture.left.empty()) {
     out_.carried = runner_.replay(out_.capture, out_.eager, model::Phase::kCarried, carried);
   }
 }

@@ -36,8 +36,8 @@ struct CaseRun {
   std::vector<std::string> not_covered;
 };
 
-/// Runs control, eager, padded-eager and graph arms and, where they differ, the carried pass; sorts
-/// the rows and builds the chain. Throws DeviceError.
+/// Runs control, eager, padded-eager and graph arms and, where they differ or the capture left rows
+/// changed, the carried pass; sorts the rows and builds the chain. Throws DeviceError.
 [[nodiscard]] CaseRun run_case(ArmRunner& runner, const CaseOptions& options);
 
 /// The rows in which a graph pass differs from eager, without looking up origins; what an

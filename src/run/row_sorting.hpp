@@ -38,8 +38,8 @@ struct SortedRows {
   std::uint64_t sink_writes = 0;
 };
 
-/// Sorts every row of E and G of every covered step by the rules of docs/how-it-works.md, "Sorting a
-/// row", and looks up where its bytes come from.
+/// Sorts every row of E and G of every covered step by the rules of docs/how-it-works.md, "Sorting
+/// a row", and looks up where its bytes come from.
 [[nodiscard]] SortedRows sort_rows(const SortingInput& input);
 
 }  // namespace graphsan::run
