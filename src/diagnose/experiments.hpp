@@ -45,7 +45,8 @@ class Experiments {
  public:
   virtual ~Experiments() = default;
   /// Captures again with the live metadata of each step, replays, and looks at the rows. Sham:
-  /// captures again with the metadata of the first capture.
+  /// captures again with the metadata of the first capture. A row that holds what the padded batch
+  /// run eagerly writes counts as right: what is wrong with it is padding's doing.
   [[nodiscard]] virtual ExperimentResult capture_with_live_metadata(
       std::span<const RowKey> rows) = 0;
   /// Replays the same bucket with all lanes real, so that no pad lane exists. Sham: replays again

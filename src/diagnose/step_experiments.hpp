@@ -24,6 +24,7 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] ExperimentResult second_capture() override;
 
  private:
+  [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
   [[nodiscard]] std::set<RowKey> replay_capture(const step::CaptureRequest& request, int repeats);
   [[nodiscard]] std::set<RowKey> run_reshaped(int tokens);
   [[nodiscard]] std::vector<std::uint64_t> digests_with_poison(std::span<const RowKey> rows,
