@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 namespace graphsan::check {
 
@@ -14,6 +15,14 @@ struct Header {
   std::uint32_t type;
   std::uint32_t bytes;
 };
+
+/// The members in the order in which they are sent.
+template <typename Environment>
+auto fields_of(Environment& e) {
+  return std::array{&e.device,       &e.device_name,        &e.driver,
+                    &e.cuda_runtime, &e.compute_capability, &e.conversion,
+                    &e.tracing,      &e.operating_system};
+}
 
 bool write_all(int descriptor, const char* data, std::size_t bytes) {
   while (bytes > 0) {
@@ -53,6 +62,19 @@ std::optional<Frame> FrameReader::next() {
   Frame frame{static_cast<FrameType>(header.type), buffer_.substr(sizeof(header), header.bytes)};
   buffer_.erase(0, sizeof(header) + header.bytes);
   return frame;
+}
+
+std::string encode_environment(const model::Environment& environment) {
+  std::string text;
+  for (const std::string* field : fields_of(environment)) text += *field + '\n';
+  return text;
+}
+
+model::Environment decode_environment(const std::string& text) {
+  model::Environment environment;
+  std::istringstream in{text};
+  for (std::string* field : fields_of(environment)) std::getline(in, *field);
+  return environment;
 }
 
 }  // namespace graphsan::check

@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "model/run_report.hpp"
+
 namespace graphsan::check {
 
 /// What a worker tells its supervisor.
 enum class FrameType : std::uint32_t {
-  kEnvironment = 1,  ///< eight lines, in the order of model::Environment's members
+  kEnvironment = 1,  ///< see encode_environment()
   kNoDevice,         ///< the device asked for is not there: reason, newline, remedy
   kPhase,            ///< phase word, newline, step
   kLeaving,          ///< no further case may be given: the case report that follows is the last
@@ -38,5 +40,9 @@ class FrameReader {
   int descriptor_;
   std::string buffer_;
 };
+
+/// An environment as a frame's payload, one member a line, and back.
+[[nodiscard]] std::string encode_environment(const model::Environment& environment);
+[[nodiscard]] model::Environment decode_environment(const std::string& text);
 
 }  // namespace graphsan::check

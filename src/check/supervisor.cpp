@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 
 #include "check/frame.hpp"
@@ -84,20 +83,9 @@ std::pair<std::string, std::string> split_line(const std::string& text) {
   return {text.substr(0, end), text.substr(end + 1)};
 }
 
-model::Environment decode_environment(const std::string& text) {
-  model::Environment e;
-  std::istringstream in{text};
-  for (std::string* field :
-       {&e.device, &e.device_name, &e.driver, &e.cuda_runtime, &e.compute_capability, &e.conversion,
-        &e.tracing, &e.operating_system}) {
-    std::getline(in, *field);
-  }
-  return e;
-}
-
 std::string death_words(int status, const Worker& worker, double watchdog) {
   if (worker.hung) {
-    return fmt::format("the worker gave no sign of life for {:.0f} s and was killed", watchdog);
+    return fmt::format("the worker gave no sign of life for {:g} s and was killed", watchdog);
   }
   if (WIFSIGNALED(status)) {
     return fmt::format("the worker was killed by signal {} ({})", WTERMSIG(status),
@@ -161,7 +149,9 @@ void Supervisor::start_enough_workers() {
                     [](const auto& worker) { return worker->case_index < 0 && !worker->leaving; }));
   const auto limit = host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1;
   for (std::size_t i = idle; i < wanted && workers_.size() < limit; ++i) {
-    workers_.push_back(start_worker(options_.worker));
+    WorkerSetup setup = options_.worker;
+    if (result_.environment) setup.admit = nullptr;  // the first worker admitted all cases
+    workers_.push_back(start_worker(setup));
   }
 }
 

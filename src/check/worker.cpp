@@ -48,12 +48,6 @@ bool admit_all(const WorkerSetup& setup, device::Device& device, int events) {
   return true;
 }
 
-std::string encode(const model::Environment& e) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", e.device, e.device_name, e.driver,
-                     e.cuda_runtime, e.compute_capability, e.conversion, e.tracing,
-                     e.operating_system);
-}
-
 }  // namespace
 
 int serve_cases(const WorkerSetup& setup, int commands, int events) {
@@ -66,9 +60,8 @@ int serve_cases(const WorkerSetup& setup, int commands, int events) {
     return 1;
   }
   if (!admit_all(setup, *device, events)) return 1;
-  if (!write_frame(events, FrameType::kEnvironment, encode(describe_environment(*device)))) {
-    return 1;
-  }
+  const std::string environment = encode_environment(describe_environment(*device));
+  if (!write_frame(events, FrameType::kEnvironment, environment)) return 1;
   PhaseSender sender{events};
   std::int32_t command = -1;
   bool lost = false;

@@ -12,7 +12,7 @@ namespace graphsan::check {
 struct WorkerSetup {
   const std::vector<CaseRequest>* cases = nullptr;
   StepFactory factory;
-  CaseAdmission admit;  ///< asked for every case before the first runs; empty: all may run
+  CaseAdmission admit;  ///< asked for every case before the first is served; empty: all may run
   DeviceChoice device = DeviceChoice::kAuto;
   std::uint64_t seed = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 #include "check/device_choice.hpp"
@@ -47,7 +48,11 @@ int run_action(const Registration& chosen, Context& context) {
     return fail(context, chosen.summary, model::kExitUsage, "bad usage", error.what(), "");
   };
   try {
-    return chosen.action(context);
+    const int code = chosen.action(context);
+    if (!context.out.flush()) {
+      throw std::runtime_error{"cannot write to standard output: is the disk full?"};
+    }
+    return code;
   } catch (const BadUsage& error) {
     return usage(error);
   } catch (const step::minimax_m3::ConfigError& error) {
