@@ -312,6 +312,19 @@ class Outputs(FolderTest):
         self.assertTrue(page.read_text().rstrip().endswith("</html>"))
         self.assertEqual(self.names(), ["page.html"])
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_output_that_does_not_fit_is_a_failure(self):
+        for arguments in (AGREEING, (*AGREEING, "--json"), ("list", "mechanisms"), ("doctor",)):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *arguments], stdout=full, text=True,
+                                        stderr=subprocess.PIPE, timeout=TIMEOUT_S)
+                self.assertEqual(result.returncode, 4)
+                self.assertIn("standard output", result.stderr)
+        page = "--html=/dev/full"
+        result = graphsan(*AGREEING, page)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertTrue(last_line(result.stdout).startswith(SUMMARY))
+
     def test_small_commands(self):
         self.assertRegex(self.succeed("--version").stdout, r"^graphsan \d+\.\d+\.\d+\n$")
         for what, word in (("steps", "minimax-m3"), ("mechanisms", "elided-write"),

@@ -60,9 +60,10 @@ class IllegalAccessStep final : public ForwardingStep {
       : ForwardingStep{std::move(inner)}, device_{&device} {}
 
   void run(int step, step::Arm arm, device::StreamRef stream) override {
-    if (step == 1) {
+    if (step == 1 && arm == step::Arm::kEager) {
       const StoreWordArgs args{reinterpret_cast<std::uint64_t*>(std::uintptr_t{8}), 1};
       device_->launch(stream, store_word_kernel(), {}, &args);
+      device_->synchronize(stream);
     }
     ForwardingStep::run(step, arm, stream);
   }
