@@ -10,8 +10,8 @@
 
 #include "check/run_check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "tests/support/forwarding_step.hpp"
 #include "tests/support/test_kernels.hpp"
+#include "tests/support/wrapped_step.hpp"
 
 namespace graphsan::test {
 namespace {
@@ -54,10 +54,10 @@ class ForkingGpuTest : public testing::Test {
 class CheckOnGpu : public ForkingGpuTest {};
 
 /// In the case titled so, its second step writes to an address that nobody owns.
-class IllegalAccessStep final : public ForwardingStep {
+class IllegalAccessStep final : public WrappedStep {
  public:
   IllegalAccessStep(std::unique_ptr<step::Step> inner, device::Device& device)
-      : ForwardingStep{std::move(inner)}, device_{&device} {}
+      : WrappedStep{std::move(inner)}, device_{&device} {}
 
   void run(int step, step::Arm arm, device::StreamRef stream) override {
     if (step == 1 && arm == step::Arm::kEager) {
@@ -65,7 +65,7 @@ class IllegalAccessStep final : public ForwardingStep {
       device_->launch(stream, store_word_kernel(), {}, &args);
       device_->synchronize(stream);
     }
-    ForwardingStep::run(step, arm, stream);
+    WrappedStep::run(step, arm, stream);
   }
 
  private:

@@ -11,8 +11,8 @@
 
 #include "check/run_check.hpp"
 #include "record/recording.hpp"
-#include "tests/support/forwarding_step.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/wrapped_step.hpp"
 
 namespace graphsan::test {
 namespace {
@@ -45,24 +45,24 @@ void write_to_nowhere() {
 }
 
 /// Dies as the case's title says: in an eager run, in the capture, before a replay.
-class MortalStep final : public ForwardingStep {
+class MortalStep final : public WrappedStep {
  public:
   MortalStep(std::unique_ptr<step::Step> inner, std::string fate)
-      : ForwardingStep{std::move(inner)}, fate_{std::move(fate)} {}
+      : WrappedStep{std::move(inner)}, fate_{std::move(fate)} {}
 
   void run(int step, step::Arm arm, device::StreamRef stream) override {
     if (fate_ == "killed" && step == 1) static_cast<void>(std::raise(SIGKILL));
     if (fate_ == "throws" && step == 1) throw std::runtime_error{"the weights are gone"};
-    ForwardingStep::run(step, arm, stream);
+    WrappedStep::run(step, arm, stream);
   }
   [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
                                                             device::StreamRef stream) override {
     if (fate_ == "hangs") hang();
-    return ForwardingStep::capture(request, stream);
+    return WrappedStep::capture(request, stream);
   }
   void prepare(int step, step::Arm arm, device::StreamRef stream) override {
     if (fate_ == "illegal access" && arm == step::Arm::kGraph && step == 1) write_to_nowhere();
-    ForwardingStep::prepare(step, arm, stream);
+    WrappedStep::prepare(step, arm, stream);
   }
 
  private:
