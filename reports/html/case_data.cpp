@@ -198,6 +198,10 @@ void add_words(Json& json, const CaseReport& report, Budget budget) {
 
 void add_run_facts(Json& json, const Facts& facts, Budget budget) {
   json["caches"] = limited(facts.caches, budget, cache_json);
+  Json& listed = json["caches"]["items"];
+  for (std::size_t i = 0; i < std::min(listed.size(), facts.cache_buffers.size()); ++i) {
+    listed[i]["buffer"] = facts.cache_buffers[i];
+  }
   json["steps"] = limited(facts.steps, budget, step_json);
   json["inputs"] = limited(facts.inputs, budget, input_json);
   json["capture_changes"] =

@@ -60,7 +60,6 @@ TEST_F(CuptiTest, NamesTheNodeThatEachReplayedKernelBelongsTo) {
     add(stream(), buffer, 1);
     add(stream(), buffer, 2);
   });
-  const device::GraphExec exec = device().instantiate(graph.get());
   std::vector<std::uint64_t> ids;
   for (const device::NodeInfo& node : device().nodes(graph.get())) {
     const auto id = source().node_id(node.node);
@@ -68,12 +67,18 @@ TEST_F(CuptiTest, NamesTheNodeThatEachReplayedKernelBelongsTo) {
     ids.push_back(*id);
   }
   source().start();
+  const device::GraphExec exec = device().instantiate(graph.get());
   replay(exec);
   replay(exec);
   const std::vector<Activity> activities = source().stop();
   EXPECT_TRUE(trace::launched_work(activities).empty());
+  std::string seen;
+  for (const Activity& activity : activities) {
+    seen += " node " + std::to_string(activity.graph_node) + " of graph " +
+            std::to_string(activity.graph);
+  }
   for (const trace::NodeRuns& runs : trace::node_runs(activities, ids)) {
-    EXPECT_EQ(runs.runs, 2U);
+    EXPECT_EQ(runs.runs, 2U) << "nodes " << ids[0] << ", " << ids[1] << "; seen:" << seen;
     EXPECT_GT(runs.nanoseconds, 0U);
   }
 }

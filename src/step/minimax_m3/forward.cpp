@@ -228,7 +228,8 @@ AttentionArgs attention_args(const LaneBuffers& lanes, const Config& config, con
           .tokens = tokens,
           .tokens_stride = lanes.capacity,
           .q_heads = heads_for(config.tp, false).q,
-          .k = config.top_k};
+          .k = config.top_k,
+          .scratch = lanes.attention_scratch};
 }
 
 }  // namespace graphsan::step::minimax_m3

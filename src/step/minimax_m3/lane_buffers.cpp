@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "step/minimax_m3/attention.hpp"
+
 namespace graphsan::step::minimax_m3 {
 
 LaneBuffers::LaneBuffers(device::Device& device, const Config& config, const BatchPlan& plan,
@@ -35,6 +37,10 @@ LaneBuffers::LaneBuffers(device::Device& device, const Config& config, const Bat
   slots = memory.add<std::int64_t>(prefix + " slot mapping", lanes);
   lane_sequence = memory.add<std::int32_t>(prefix + " lane sequence", lanes);
   seq_lens = memory.add<std::int32_t>(prefix + " sequence lengths", lanes);
+  attention_scratch = memory.add<float>(
+      prefix + " attention scratch",
+      static_cast<std::size_t>(attention_scratch_floats(capacity, heads_for(config.tp, false).q,
+                                                        plan.table_stride(), config.page_size)));
   block_table = memory.add<std::int32_t>(prefix + " block table", plan.block_table().size());
 }
 

@@ -35,6 +35,7 @@ struct LaneBuffers {
   std::int32_t* lane_sequence;  ///< [capacity]
   std::int32_t* seq_lens;       ///< [capacity]; 0 for a pad lane
   std::int32_t* block_table;    ///< [sequences, table stride]
+  float* attention_scratch;     ///< partial results of dense attention, one layer at a time
   NamedBuffers memory;
 };
 

@@ -390,9 +390,7 @@ void MinimaxM3Step::capture_bucket(CapturedMinimaxM3& captured, const CaptureReq
     forward_.run(stream, persistent_, bucket, &pool_);
     device_->synchronize(stream);
   }
-  // A capture must not allocate from the device: let the pool have its memory before.
   allocator_.begin_pool(captured.graph_pool);
-  { const device::Temporary room{allocator_, static_cast<std::size_t>(bucket) * 4096}; }
   SegmentedCapture capture{*device_, stream, request.mode};
   capture.begin();
   try {

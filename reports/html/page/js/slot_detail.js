@@ -146,7 +146,8 @@ function writers(details, cache) {
 }
 
 function namesCache(work, cache) {
-  return work?.operands?.addresses.some((use) => use.owner_name === cache.name) ?? false;
+  const names = [cache.name, cache.buffer];
+  return work?.operands?.addresses.some((use) => names.includes(use.owner_name)) ?? false;
 }
 
 function writerLine(line) {
