@@ -59,8 +59,9 @@ sanitize() {
   [ "$code" -eq 1 ]
 }
 all_paths=(--kv-dtype "bf16,fp8_e5m2" --write-path "fused,two-step,insert-kv-b")
-# racecheck is slow where kernels use shared memory: a shorter context, two paths, two steps.
-few_paths=(--kv-dtype fp8_e5m2 --write-path "fused,insert-kv-b" --context 2176 --steps 2)
+# racecheck is slow where kernels use shared memory: one path, one layer, a short context.
+few_paths=(--kv-dtype fp8_e5m2 --write-path insert-kv-b --context 256 --steps 2 --layers 1
+  --watchdog 1000)
 step_memcheck() { sanitize memcheck "${all_paths[@]}"; }
 step_racecheck() { sanitize racecheck "${few_paths[@]}"; }
 step_initcheck() { sanitize initcheck "${all_paths[@]}"; }

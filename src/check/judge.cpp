@@ -15,6 +15,20 @@ bool is_set_level(const model::RowDifference& row) {
   return row.row_class == model::RowClass::kMissing || row.row_class == model::RowClass::kStray;
 }
 
+/// Eager itself leaves the slot mapping, and the arms wrote the same rows with the same bytes.
+bool only_eager_is_wrong(const Facts& facts) {
+  const bool same_rows =
+      std::all_of(facts.writes.begin(), facts.writes.end(),
+                  [](const model::WriteSets& sets) { return sets.eager == sets.graph; });
+  const bool eager_only =
+      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
+        return row.row_class == model::RowClass::kEagerMissing ||
+               (row.row_class == model::RowClass::kEagerStray && row.eager == row.graph);
+      });
+  return same_rows && eager_only && !facts.rows.empty() && facts.rows_dropped == 0 &&
+         facts.top_k.empty() && facts.outputs.empty();
+}
+
 bool differs(const Facts& facts) {
   const bool selection =
       std::any_of(facts.top_k.begin(), facts.top_k.end(),
@@ -76,7 +90,11 @@ void judge(model::CaseReport& report, const ProofNeeds& needs) {
   }
   if (differs(facts)) {
     report.verdict = model::Verdict::kDiverged;
-    if (report.findings.empty()) {
+    if (only_eager_is_wrong(facts)) {
+      report.reason =
+          "the arms agree, but eager itself does not write what the slot mapping names: the graph "
+          "is not to blame";
+    } else if (report.findings.empty()) {
       report.reason = "eager and graph differ, and no mechanism that is known explains it";
     }
     return;

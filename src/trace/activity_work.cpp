@@ -1,10 +1,13 @@
 #include "trace/activity_work.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 
+#include "trace/activity_source.hpp"
 #include "trace/work_value.hpp"
 
 namespace graphsan::trace {
@@ -52,17 +55,24 @@ std::vector<model::Work> launched_work(std::span<const Activity> activities) {
 
 std::vector<NodeRuns> node_runs(std::span<const Activity> activities,
                                 std::span<const std::uint64_t> node_ids) {
-  std::unordered_map<std::uint64_t, NodeRuns> by_node;
+  std::unordered_map<std::uint32_t, NodeRuns> by_number;
+  std::optional<std::uint64_t> graph;
   for (const Activity& activity : activities) {
     if (activity.graph_node == 0) continue;
-    NodeRuns& runs = by_node[activity.graph_node];
+    const std::uint64_t own = activity.graph_node >> 32;
+    if (graph.value_or(own) != own) {
+      throw TraceError{
+          "activities of several graphs in one trace: trace one replayed exec at a time"};
+    }
+    graph = own;
+    NodeRuns& runs = by_number[static_cast<std::uint32_t>(activity.graph_node)];
     ++runs.runs;
     runs.nanoseconds += activity.end_ns - activity.start_ns;
   }
   std::vector<NodeRuns> result;
   for (const std::uint64_t id : node_ids) {
-    const auto found = by_node.find(id);
-    result.push_back(found == by_node.end() ? NodeRuns{} : found->second);
+    const auto found = by_number.find(static_cast<std::uint32_t>(id));
+    result.push_back(found == by_number.end() ? NodeRuns{} : found->second);
   }
   return result;
 }

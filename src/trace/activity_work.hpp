@@ -20,6 +20,11 @@ struct NodeRuns {
 };
 
 /// What the trace says of each of `node_ids`, in their order; a node that never ran has no runs.
+///
+/// An id's upper half names a graph, its lower half the node's number in it. Instantiating copies
+/// the graph: activities of a replay name the nodes of the copy, whose numbers are the original's
+/// (seen with CUDA 13.0 and driver 580). So nodes are matched by number, and all graph activities
+/// must come from one exec; throws TraceError otherwise.
 [[nodiscard]] std::vector<NodeRuns> node_runs(std::span<const Activity> activities,
                                               std::span<const std::uint64_t> node_ids);
 

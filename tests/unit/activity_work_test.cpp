@@ -90,6 +90,29 @@ TEST(NodeRuns, AddsUpTheRunsOfEachNode) {
   EXPECT_EQ(runs[2].runs, 0U);
 }
 
+TEST(NodeRuns, MatchesByNumberSinceAnExecRunsItsOwnCopyOfTheGraph) {
+  Activity first;
+  first.graph_node = (std::uint64_t{55} << 32) + 1;
+  first.start_ns = 10;
+  first.end_ns = 30;
+  const auto runs = node_runs(
+      std::vector<Activity>{first, first},
+      std::vector<std::uint64_t>{(std::uint64_t{54} << 32) + 1, (std::uint64_t{54} << 32) + 2});
+  EXPECT_EQ(runs[0].runs, 2U);
+  EXPECT_EQ(runs[0].nanoseconds, 40U);
+  EXPECT_EQ(runs[1].runs, 0U);
+}
+
+TEST(NodeRuns, RefusesActivitiesOfSeveralGraphs) {
+  Activity one;
+  one.graph_node = (std::uint64_t{55} << 32) + 1;
+  Activity other;
+  other.graph_node = (std::uint64_t{56} << 32) + 1;
+  EXPECT_THROW(static_cast<void>(
+                   node_runs(std::vector<Activity>{one, other}, std::vector<std::uint64_t>{1})),
+               TraceError);
+}
+
 TEST(CuptiCandidates, TriesTheLoaderFirstThenTheNamedToolkits) {
   const auto environment = [](const char* name) -> const char* {
     return std::string{name} == "CUDA_HOME" ? "/opt/cuda" : nullptr;

@@ -52,6 +52,18 @@ model::RowDifference row(model::RowClass row_class) {
   return difference;
 }
 
+TEST(Judge, SaysThatTheGraphIsNotToBlameWhereEagerItselfLeavesTheSlotMapping) {
+  CaseReport report = proven();
+  report.facts.rows = {row(model::RowClass::kEagerMissing)};
+  EXPECT_THAT(judged(report).reason, HasSubstr("the graph is not to blame"));
+  EXPECT_EQ(judged(report).verdict, Verdict::kDiverged);
+
+  model::WriteSets sets;
+  sets.graph = {7};
+  report.facts.writes = {sets};
+  EXPECT_THAT(judged(report).reason, HasSubstr("eager and graph differ"));
+}
+
 TEST(Judge, AgreesWhenEveryProofIsThere) {
   const CaseReport result = judged(proven());
   EXPECT_EQ(result.verdict, Verdict::kAgreed);
