@@ -26,6 +26,9 @@ NAMED = {
     ("insert-kv-b", True): {"piecewise": "padding-write", "breakable": "padding-write",
                             "full": "padding-write"},
 }
+# The link that breaks first in the needle's cases: body A loses K and V already in the dense layer.
+FIRST_BROKEN = {"body A": "key-value-write", "index-K alone": "index-key-write",
+                "fixed path": None}
 DAMAGED = {"elided-write": KV_CACHES, "padding-write": {"index-key"}}
 
 
@@ -100,14 +103,15 @@ def judge_needle(judge, cases):
         judge.expect(f"needle, {name}: verdict", case["verdict"], "diverged" if caches else "agreed")
         judge_proof(judge, f"needle, {name}", case)
         judge.expect(f"needle, {name}: one finding", len(case["findings"]), 1 if caches else 0)
-        judge_chain(judge, f"needle, {name}", case, broken=caches is not None)
+        judge_chain(judge, f"needle, {name}", case, FIRST_BROKEN[name])
 
 
-def judge_chain(judge, name, case, broken):
-    """The index-K write breaks first; the selection and the output are its consequences."""
+def judge_chain(judge, name, case, first_broken):
+    """The write breaks first; the selection and the output are its consequences."""
     chain = {link["stage"]: link for link in case["chain"]}
     first = [link["stage"] for link in case["chain"] if link["first"]]
-    judge.expect(f"{name}: first broken link", first, ["index-key-write"] if broken else [])
+    judge.expect(f"{name}: first broken link", first, [first_broken] if first_broken else [])
+    broken = first_broken is not None
     for stage in ("top-k", "output"):
         judge.expect(f"{name}: {stage} is spoiled", stage in chain and chain[stage]["broken"], broken)
 

@@ -82,13 +82,14 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
   return nullptr;
 }
 
-void add_launch_evidence(const Facts& facts, int cache, model::Where& place,
+/// Says what became of the launch that writes the cache; false where the trace shows no loss.
+bool add_launch_evidence(const Facts& facts, int cache, model::Where& place,
                          model::Finding& finding) {
-  if (static_cast<std::size_t>(cache) >= facts.cache_buffers.size()) return;
-  if (facts.cache_buffers[static_cast<std::size_t>(cache)].empty()) return;
+  if (static_cast<std::size_t>(cache) >= facts.cache_buffers.size()) return false;
+  if (facts.cache_buffers[static_cast<std::size_t>(cache)].empty()) return false;
   bool node_is_there = false;
   const model::Work* launch = lost_launch(facts, cache, node_is_there);
-  if (launch == nullptr) return;
+  if (launch == nullptr) return false;
   place.kernel = launch->name;
   place.source = launch->source;
   const std::string sentence =
@@ -102,6 +103,7 @@ void add_launch_evidence(const Facts& facts, int cache, model::Where& place,
       finding.evidence.end()) {
     finding.evidence.push_back(sentence);
   }
+  return true;
 }
 
 int cache_index(const Facts& facts, const model::Where& place) {
@@ -128,25 +130,31 @@ std::optional<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& fact
   const std::string caches_text = cache_list(finding.where);
   std::set<int> steps;
   for (const RowDifference& row : rows) steps.insert(row.step);
-  finding.summary = fmt::format(
-      "the graph never writes {}: the write was not recorded at capture, so every replay leaves "
-      "the rows as they were",
-      caches_text);
   finding.evidence.push_back(fmt::format(
       "{} rows of {} that the slot mapping names are written by eager and by no replay, "
       "in {} of {} replays",
       rows.size(), caches_text, steps.size(), facts.replays));
   const RowDifference& first = rows.front();
-  finding.evidence.push_back(
-      fmt::format("step {}, {}, {}: the bytes placed there before the replay are still there "
-                  "(digest {}), eager has {}",
-                  first.step, facts.caches[static_cast<std::size_t>(first.cache)].name,
-                  row_name(facts.caches[static_cast<std::size_t>(first.cache)], first.row),
-                  model::to_hex(first.graph), model::to_hex(first.eager)));
+  const model::CacheLayout& layout = facts.caches[static_cast<std::size_t>(first.cache)];
+  // The carried pass places no pattern, and what was there before is then not known by digest.
+  const std::string before = first.graph == model::Digest{}
+                                 ? std::string{"the replay does not change it"}
+                                 : fmt::format(
+                                       "the bytes placed there before the replay are still "
+                                       "there (digest {})",
+                                       model::to_hex(first.graph));
+  finding.evidence.push_back(fmt::format("step {}, {}, {}: {}, eager has {}", first.step,
+                                         layout.name, row_name(layout, first.row), before,
+                                         model::to_hex(first.eager)));
+  bool lost = false;
   for (model::Where& place : finding.where) {
     const int cache = cache_index(facts, place);
-    if (cache >= 0) add_launch_evidence(facts, cache, place, finding);
+    if (cache >= 0) lost = add_launch_evidence(facts, cache, place, finding) || lost;
   }
+  finding.summary = fmt::format(
+      "the graph never writes {}: {}", caches_text,
+      lost ? "the write was not recorded at capture, so every replay leaves the rows as they were"
+           : "no replay changes the rows that the slot mapping names");
   if (facts.padded_eager_ran &&
       std::none_of(rows.begin(), rows.end(),
                    [](const RowDifference& row) { return row.padded_eager_shows_it; })) {

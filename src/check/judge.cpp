@@ -29,6 +29,19 @@ bool only_eager_is_wrong(const Facts& facts) {
          facts.top_k.empty() && facts.outputs.empty();
 }
 
+/// Only the carried pass differs, and the capture left rows behind that history does not cover.
+bool left_by_capture(const Facts& facts) {
+  const bool carried = facts.rows.empty() &&
+                       std::all_of(facts.top_k.begin(), facts.top_k.end(),
+                                   [](const model::TopKDifference& d) { return d.carried; }) &&
+                       std::all_of(facts.outputs.begin(), facts.outputs.end(),
+                                   [](const model::OutputDifference& d) { return d.carried; });
+  return carried && std::any_of(facts.capture_changes.begin(), facts.capture_changes.end(),
+                                [](const model::CaptureChange& change) {
+                                  return !change.overwritten_by_history;
+                                });
+}
+
 bool differs(const Facts& facts) {
   const bool selection =
       std::any_of(facts.top_k.begin(), facts.top_k.end(),
@@ -94,6 +107,10 @@ void judge(model::CaseReport& report, const ProofNeeds& needs) {
       report.reason =
           "the arms agree, but eager itself does not write what the slot mapping names: the graph "
           "is not to blame";
+    } else if (report.findings.empty() && left_by_capture(facts)) {
+      report.reason =
+          "every row is written rightly; what differs follows from rows that warm-up or capture "
+          "overwrote and nothing restored (see the notes)";
     } else if (report.findings.empty()) {
       report.reason = "eager and graph differ, and no mechanism that is known explains it";
     }

@@ -30,7 +30,7 @@ std::vector<model::ErrorBudget> budgets_for(const std::vector<CaseRequest>& case
 
 std::vector<std::string> limits_of(const std::vector<CaseRequest>& cases) {
   std::vector<std::string> limits{
-      "hashed: every row of every declared cache, their guard zones, top-k and outputs of real "
+      "hashed: the rows of every declared cache, their guard zones, top-k and outputs of real "
       "lanes; not hashed: activations between ops, weights, pad lanes of outputs"};
   bool needs_padding = false;
   for (const CaseRequest& request : cases) {

@@ -43,8 +43,8 @@ CaseRequest needle_case(WritePath path, std::string fault, std::string title) {
   request.config.kv_dtype = model::DType::kFp8E5M2;
   request.config.write_path = path;
   request.config.batch = Batch::kPrompt;
-  request.config.tokens = 192;
-  request.config.bucket = 192;
+  request.config.tokens = 144;
+  request.config.bucket = 144;
   request.group = "needle: a prompt prefilled through the graph, then decoded";
   request.title = std::move(title);
   request.fault = std::move(fault);

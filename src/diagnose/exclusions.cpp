@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "run/consequences.hpp"
+
 namespace graphsan::diagnose {
 
 namespace {
@@ -17,18 +19,30 @@ using Why = std::optional<std::string>;
 
 std::size_t count_rows(const Facts& facts, RowClass row_class) {
   return static_cast<std::size_t>(
-      std::count_if(facts.rows.begin(), facts.rows.end(),
-                    [&](const model::RowDifference& row) { return row.row_class == row_class; }));
+      std::count_if(facts.rows.begin(), facts.rows.end(), [&](const model::RowDifference& row) {
+        return row.row_class == row_class && !run::is_consequence(facts, row);
+      }));
 }
 
-/// Rows that both arms wrote in the layers before any output differed.
-std::size_t rows_written_in_both(const Facts& facts) {
-  std::size_t both = 0;
+/// Rows that both arms wrote, and how many of them hold the same bytes.
+struct WrittenInBoth {
+  std::size_t rows = 0;
+  std::size_t equal = 0;
+};
+
+WrittenInBoth written_in_both(const Facts& facts) {
+  WrittenInBoth both;
   for (const model::WriteSets& sets : facts.writes) {
     for (const std::int64_t row : sets.graph) {
-      both += std::binary_search(sets.eager.begin(), sets.eager.end(), row) ? 1 : 0;
+      both.rows += std::binary_search(sets.eager.begin(), sets.eager.end(), row) ? 1 : 0;
     }
   }
+  const auto differing =
+      std::count_if(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
+        return row.row_class == RowClass::kWrongValue ||
+               (row.row_class == RowClass::kEagerStray && row.eager != row.graph);
+      });
+  both.equal = both.rows - std::min(both.rows, static_cast<std::size_t>(differing));
   return both;
 }
 
@@ -36,7 +50,7 @@ Why precision(const Facts& facts) {
   const std::size_t missing = count_rows(facts, RowClass::kMissing);
   const std::size_t stray = count_rows(facts, RowClass::kStray);
   if (missing + stray == 0 || count_rows(facts, RowClass::kWrongValue) != 0) return std::nullopt;
-  const std::size_t both = rows_written_in_both(facts);
+  if (facts.rows_dropped != 0) return std::nullopt;
   std::string why;
   if (missing != 0) {
     const auto untouched =
@@ -45,15 +59,21 @@ Why precision(const Facts& facts) {
                  row.origin.kind == model::OriginKind::kUntouched;
         });
     why = fmt::format(
-        "{} of {} missing rows still hold the bytes placed before the step: nothing "
-        "was converted there at all",
+        "{} of {} missing rows still hold the bytes from before the step: nothing was converted "
+        "there at all",
         untouched, missing);
   }
   if (stray != 0) {
     why += fmt::format("{}{} rows changed that no lane may write: no rounding moves a write",
                        why.empty() ? "" : "; ", stray);
   }
-  return why + fmt::format("; the {} rows that both arms wrote are equal byte for byte", both);
+  const WrittenInBoth both = written_in_both(facts);
+  why += fmt::format("; of {} rows that both arms wrote {} are equal byte for byte", both.rows,
+                     both.equal);
+  if (both.equal != both.rows) {
+    why += ", the others lie in layers after an output that already differs";
+  }
+  return why;
 }
 
 Why fresh_tensor(const Facts& facts) {
@@ -82,8 +102,8 @@ Why fresh_tensor(const Facts& facts) {
   }
   if (named + pool == 0) return std::nullopt;
   return fmt::format(
-      "all {} addresses in the graph's nodes belong to live memory: {} to named "
-      "buffers, {} to the graph's own pool; none to a freed block",
+      "all {} addresses found in the nodes of the first diverging step's graph belong to live "
+      "memory: {} to named buffers, {} to a graph pool; none to a freed block",
       named + pool, named, pool);
 }
 

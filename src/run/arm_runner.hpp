@@ -61,6 +61,9 @@ class ArmRunner {
   [[nodiscard]] device::Device& device() { return *device_; }
   [[nodiscard]] device::StreamRef stream() const { return stream_.get(); }
   [[nodiscard]] const kvcache::CacheSet& caches() const { return caches_; }
+  /// Which rows are hashed between the first and the last step; chosen by the size of the caches.
+  [[nodiscard]] HashScope scope() const { return scope_; }
+  void set_scope(HashScope scope) { scope_ = scope; }
   void announce(model::Phase phase, model::Arm arm, int step);
 
   /// Runs every step eagerly; `arm` is kEager or kPaddedEager. The eager arm keeps a redo log and

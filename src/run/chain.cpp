@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "run/consequences.hpp"
 
@@ -38,7 +40,7 @@ ChainLink write_link(const Facts& facts, ChainStage stage, bool index_key) {
     const CacheKind kind = facts.caches[static_cast<std::size_t>(row.cache)].kind;
     const bool ours = index_key ? kind == CacheKind::kIndexKey
                                 : kind == CacheKind::kKey || kind == CacheKind::kValue;
-    if (!ours || !is_graph_fault(row)) continue;
+    if (!ours || !is_graph_fault(row) || is_consequence(facts, row)) continue;
     if (!link.broken) {
       link.broken = true;
       link.step = row.step;
@@ -91,6 +93,10 @@ ChainLink score_link(const TopKDifference* difference) {
   }
   const float ours = difference->eager_scores.front();
   const float theirs = difference->graph_scores.front();
+  if (!std::isfinite(ours) || !std::isfinite(theirs)) {
+    link.detail = "no reference scores to compare";
+    return link;
+  }
   std::ostringstream out;
   out << "block " << difference->only_eager.front() << " scores " << ours << " in eager, " << theirs
       << " in the graph";
@@ -112,6 +118,12 @@ ChainLink selection_link(const Facts& facts, const TopKDifference* difference) {
   }
   place(link, *difference);
   std::ostringstream out;
+  if (difference->graph_ids.empty()) {
+    out << "lane " << difference->lane << ", head " << difference->head
+        << ": the replay wrote no selection";
+    link.detail = out.str();
+    return link;
+  }
   out << "lane " << difference->lane << ", head " << difference->head << " loses block "
       << list(difference->only_eager) << " (margin " << difference->margin
       << " on eager's scores) and takes " << list(difference->only_graph);
@@ -133,6 +145,10 @@ ChainLink blocks_link(const TopKDifference* difference) {
     return link;
   }
   place(link, *difference);
+  if (difference->graph_ids.empty()) {
+    link.detail = "without a selection attention has no block to read";
+    return link;
+  }
   link.detail = "attention reads block " + list(difference->only_graph) + " instead of " +
                 list(difference->only_eager);
   return link;
@@ -186,6 +202,15 @@ ChainLink next_layer_link(const Facts& facts, int first_layer) {
 }
 
 }  // namespace
+
+bool is_consequence(const Facts& facts, const model::RowDifference& row) {
+  if (row.row_class != model::RowClass::kWrongValue) return false;
+  const int layer = facts.caches[static_cast<std::size_t>(row.cache)].layer;
+  return std::any_of(facts.outputs.begin(), facts.outputs.end(),
+                     [&](const model::OutputDifference& output) {
+                       return !output.carried && output.step == row.step && output.layer < layer;
+                     });
+}
 
 std::vector<ChainLink> build_chain(const Facts& facts) {
   const TopKDifference* difference = clearest(facts);

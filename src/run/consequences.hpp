@@ -21,8 +21,13 @@ namespace graphsan::run {
     const std::vector<model::StepFacts>& steps, const ArmLog& eager, const ArmLog& graph,
     bool carried);
 
+/// A row with other bytes in a layer after one whose output already differs in the same step: it
+/// follows from that output and is no damage of its own.
+[[nodiscard]] bool is_consequence(const model::Facts& facts, const model::RowDifference& row);
+
 /// The causal chain over everything found: index-K write, K/V write, score, top-k, blocks read,
-/// output, next layer; the first broken link is marked. Empty where nothing is broken.
+/// output, next layer; the link that broke first, by step, layer and stage, is marked. Empty where
+/// nothing is broken.
 [[nodiscard]] std::vector<model::ChainLink> build_chain(const model::Facts& facts);
 
 }  // namespace graphsan::run

@@ -1,8 +1,10 @@
 #include "run/row_sorting.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "kvcache/row_hash.hpp"
@@ -21,9 +23,28 @@ bool contains(const std::vector<std::int64_t>& sorted, std::int64_t row) {
   return std::binary_search(sorted.begin(), sorted.end(), row);
 }
 
+/// What the sets alone say of a row; empty where eager and graph did the same, and rightly.
+std::optional<RowClass> classify(bool expected, bool in_eager, bool in_graph, bool same_bytes) {
+  if (in_eager && in_graph) {
+    if (!expected) return RowClass::kEagerStray;
+    if (same_bytes) return std::nullopt;
+    return RowClass::kWrongValue;
+  }
+  if (in_graph) return expected ? RowClass::kEagerMissing : RowClass::kStray;
+  if (in_eager) return expected ? RowClass::kMissing : RowClass::kEagerStray;
+  return RowClass::kEagerMissing;
+}
+
 class Sorter {
  public:
-  explicit Sorter(const SortingInput& input) : in_{input}, caches_{*input.caches} {}
+  explicit Sorter(const SortingInput& input) : in_{input}, caches_{*input.caches} {
+    for (std::size_t step = 0; step < input.eager->steps.size(); ++step) {
+      const StepLog& log = input.eager->steps[step];
+      for (std::size_t i = 0; i < log.digests.size(); ++i) {
+        written_[log.digests[i].value].push_back({step, log.changed[i]});
+      }
+    }
+  }
 
   SortedRows sort();
 
@@ -40,8 +61,21 @@ class Sorter {
   [[nodiscard]] bool written_later(std::size_t step, const model::RowDifference& row) const;
   [[nodiscard]] bool padded_eager_shows(std::size_t step, std::int64_t global) const;
 
+  /// The difference in one row, with both arms' bytes, or nothing.
+  [[nodiscard]] std::optional<model::RowDifference> difference(std::size_t step, int cache,
+                                                               std::int64_t row,
+                                                               bool expected) const;
+  void keep(model::RowDifference row, std::size_t step, SortedRows& out) const;
+
+  /// A row that eager wrote in a step.
+  struct Written {
+    std::size_t step;
+    std::int64_t row;  ///< global
+  };
+
   const SortingInput& in_;
   const kvcache::CacheSet& caches_;
+  std::unordered_map<std::uint64_t, std::vector<Written>> written_;  ///< by digest, in step order
 };
 
 std::int64_t Sorter::slot_of(const model::Lane& lane, int cache) const {
@@ -67,9 +101,9 @@ bool Sorter::padded_eager_shows(std::size_t step, std::int64_t global) const {
   const std::ptrdiff_t in_graph = graph.find(global);
   if ((in_padded >= 0) != (in_graph >= 0)) return false;
   if (in_padded < 0) return in_eager >= 0;
-  if (in_eager < 0) return true;
-  return padded.digests[static_cast<std::size_t>(in_padded)] !=
-         eager.digests[static_cast<std::size_t>(in_eager)];
+  const Digest shown = padded.digests[static_cast<std::size_t>(in_padded)];
+  if (shown != graph.digests[static_cast<std::size_t>(in_graph)]) return false;
+  return in_eager < 0 || shown != eager.digests[static_cast<std::size_t>(in_eager)];
 }
 
 model::Origin Sorter::origin(const model::RowDifference& row, std::size_t step,
@@ -86,21 +120,20 @@ model::Origin Sorter::origin(const model::RowDifference& row, std::size_t step,
   }
   const std::int64_t first = caches_.first_row(row.cache);
   const auto last = first + caches_.views()[static_cast<std::size_t>(row.cache)].layout.rows();
-  for (std::size_t back = 0; back <= step; ++back) {
-    const std::size_t at = step - back;
-    const StepLog& eager = in_.eager->steps[at];
-    for (std::size_t i = 0; i < eager.changed.size(); ++i) {
-      const std::int64_t other = eager.changed[i];
-      if (other < first || other >= last || eager.digests[i] != row.graph) continue;
-      const int lane = lane_of(at, row.cache, other - first);
-      if (at == step && other == global) {
+  const auto written = written_.find(row.graph.value);
+  if (written != written_.end()) {
+    // The latest write is the likeliest origin.
+    for (auto it = written->second.rbegin(); it != written->second.rend(); ++it) {
+      if (it->step > step || it->row < first || it->row >= last) continue;
+      const std::int64_t other = it->row - first;
+      const int lane = lane_of(it->step, row.cache, other);
+      if (it->step == step && it->row == global) {
         fit(OriginKind::kThisRow, -1, -1, lane, "this row");
-      } else if (at == step) {
-        fit(OriginKind::kOtherRow, other - first, -1, lane,
-            "this step's row " + std::to_string(other - first));
+      } else if (it->step == step) {
+        fit(OriginKind::kOtherRow, other, -1, lane, "this step's row " + std::to_string(other));
       } else {
-        fit(OriginKind::kEarlierStep, other - first, static_cast<int>(at), lane,
-            "row " + std::to_string(other - first) + " of step " + std::to_string(at));
+        fit(OriginKind::kEarlierStep, other, static_cast<int>(it->step), lane,
+            "row " + std::to_string(other) + " of step " + std::to_string(it->step));
       }
     }
   }
@@ -159,6 +192,49 @@ void Sorter::describe(model::RowDifference& row, std::size_t step, std::int64_t 
   row.places = places(row, step);
 }
 
+std::optional<model::RowDifference> Sorter::difference(std::size_t step, int cache,
+                                                       std::int64_t local, bool expected) const {
+  const StepLog& eager = in_.eager->steps[step];
+  const StepLog& graph = in_.graph->steps[step];
+  const std::int64_t global = caches_.first_row(cache) + local;
+  const std::ptrdiff_t in_eager = eager.find(global);
+  const std::ptrdiff_t in_graph = graph.find(global);
+  model::RowDifference row;
+  row.step = static_cast<int>(step);
+  row.cache = cache;
+  row.row = local;
+  if (in_eager >= 0) row.eager = eager.digests[static_cast<std::size_t>(in_eager)];
+  if (in_graph >= 0) row.graph = graph.digests[static_cast<std::size_t>(in_graph)];
+  const std::optional<RowClass> row_class =
+      classify(expected, in_eager >= 0, in_graph >= 0, row.eager == row.graph);
+  if (!row_class) return std::nullopt;
+  row.row_class = *row_class;
+  if (in_eager >= 0) row.eager_bytes = eager.bytes[static_cast<std::size_t>(in_eager)];
+  if (in_graph >= 0) {
+    row.graph_bytes = graph.bytes[static_cast<std::size_t>(in_graph)];
+  } else if (expected && in_.pattern) {
+    // Not written: the pattern is what a reader finds there.
+    const model::CacheLayout& layout = caches_.views()[static_cast<std::size_t>(cache)].layout;
+    row.graph_bytes =
+        in_.pattern(global, static_cast<std::size_t>(layout.row_bytes()), static_cast<int>(step));
+    row.graph = kvcache::row_digest(row.graph_bytes);
+  }
+  return row;
+}
+
+void Sorter::keep(model::RowDifference row, std::size_t step, SortedRows& out) const {
+  if (out.rows.size() >= in_.max_rows) {
+    ++out.dropped;
+    return;
+  }
+  if (in_.explain) describe(row, step, caches_.global_row(row.cache, row.row));
+  if (out.rows.size() >= in_.max_rows_with_bytes) {
+    row.eager_bytes.clear();
+    row.graph_bytes.clear();
+  }
+  out.rows.push_back(std::move(row));
+}
+
 void Sorter::sort_cache(std::size_t step, int cache, SortedRows& out) {
   const StepLog& eager = in_.eager->steps[step];
   const StepLog& graph = in_.graph->steps[step];
@@ -184,50 +260,11 @@ void Sorter::sort_cache(std::size_t step, int cache, SortedRows& out) {
   out.compared += rows.size();
   for (const std::int64_t local : rows) {
     const bool expected = contains(sets.expected, local);
-    const std::ptrdiff_t in_eager = eager.find(first + local);
-    const std::ptrdiff_t in_graph = graph.find(first + local);
-    if (!expected && in_graph >= 0 && layout.is_sink(local)) {
+    if (!expected && layout.is_sink(local) && graph.find(first + local) >= 0) {
       ++sets.sink_writes;
       continue;
     }
-    model::RowDifference row;
-    row.step = static_cast<int>(step);
-    row.cache = cache;
-    row.row = local;
-    if (in_eager >= 0) {
-      row.eager = eager.digests[static_cast<std::size_t>(in_eager)];
-      row.eager_bytes = eager.bytes[static_cast<std::size_t>(in_eager)];
-    }
-    if (in_graph >= 0) {
-      row.graph = graph.digests[static_cast<std::size_t>(in_graph)];
-      row.graph_bytes = graph.bytes[static_cast<std::size_t>(in_graph)];
-    }
-    if (in_eager >= 0 && in_graph >= 0) {
-      if (row.eager == row.graph) {
-        if (expected) continue;
-        row.row_class = RowClass::kEagerStray;
-      } else {
-        row.row_class = expected ? RowClass::kWrongValue : RowClass::kEagerStray;
-      }
-    } else if (in_graph >= 0) {
-      row.row_class = expected ? RowClass::kEagerMissing : RowClass::kStray;
-    } else if (in_eager >= 0) {
-      row.row_class = expected ? RowClass::kMissing : RowClass::kEagerStray;
-    } else {
-      row.row_class = RowClass::kEagerMissing;
-    }
-    if (row.graph_bytes.empty() && expected && in_.pattern) {
-      // Not written: the pattern is what a reader finds there.
-      row.graph_bytes = in_.pattern(first + local, static_cast<std::size_t>(layout.row_bytes()),
-                                    static_cast<int>(step));
-      row.graph = kvcache::row_digest(row.graph_bytes);
-    }
-    if (out.rows.size() >= in_.max_rows) {
-      ++out.dropped;
-      continue;
-    }
-    describe(row, step, first + local);
-    out.rows.push_back(std::move(row));
+    if (auto row = difference(step, cache, local, expected)) keep(std::move(*row), step, out);
   }
   out.sink_writes += sets.sink_writes;
   out.writes.push_back(std::move(sets));
@@ -242,7 +279,11 @@ void Sorter::sort_step(std::size_t step, SortedRows& out) {
 SortedRows Sorter::sort() {
   SortedRows out;
   for (std::size_t step = 0; step < in_.steps->size(); ++step) {
-    if ((*in_.steps)[step].covered) sort_step(step, out);
+    if ((*in_.steps)[step].covered) {
+      sort_step(step, out);
+    } else {
+      out.left_out += in_.eager->steps[step].expected.size();
+    }
   }
   return out;
 }

@@ -26,7 +26,9 @@ struct SortingInput {
   std::map<std::pair<int, int>, std::vector<std::vector<std::byte>>> lane_rows;  ///< (step, cache)
   /// The live token that a row belongs to, as Step::owner() gives it.
   std::function<std::optional<model::LogicalRow>(int cache, std::int64_t row)> owner;
-  std::size_t max_rows = 4096;  ///< differences listed with their bytes; more are counted
+  std::size_t max_rows = std::size_t{1} << 20;  ///< differences listed; more are only counted
+  std::size_t max_rows_with_bytes = 4096;       ///< the first of them keep both arms' bytes
+  bool explain = true;  ///< look up origins, owners and places; off where only the rows matter
 };
 
 /// The rows in which eager and graph differ, sorted by step, cache and row.
@@ -35,6 +37,7 @@ struct SortedRows {
   std::vector<model::RowDifference> rows;
   std::uint64_t dropped = 0;
   std::uint64_t compared = 0;  ///< rows of X, E and G over all covered steps
+  std::uint64_t left_out = 0;  ///< rows of X of steps that replayed no graph
   std::uint64_t sink_writes = 0;
 };
 

@@ -140,7 +140,7 @@ class SelectionComparer {
     const bool same_size = difference.only_eager.size() == difference.only_graph.size();
     // The margin is eager's: equal scores in the graph alone excuse nothing.
     if (ours != nullptr && same_size && std::isfinite(difference.margin) &&
-        difference.margin <= noise_) {
+        std::abs(difference.margin) <= noise_) {
       return model::TopKKind::kTie;
     }
     const int newest = difference.eager_ids.empty() ? 0 : difference.eager_ids.back();

@@ -93,6 +93,7 @@ class RowSorting : public ::testing::Test {
     input.lane_rows = lane_rows_;
     input.owner = owner_;
     input.max_rows = max_rows_;
+    input.max_rows_with_bytes = max_rows_with_bytes_;
     return sort_rows(input);
   }
   /// Sorts, and expects one difference.
@@ -112,6 +113,7 @@ class RowSorting : public ::testing::Test {
   std::vector<Written> graph_;
   bool with_padded_ = true;
   std::size_t max_rows_ = 4096;
+  std::size_t max_rows_with_bytes_ = 4096;
   std::map<std::pair<int, int>, std::vector<std::vector<std::byte>>> lane_rows_;
   std::function<std::optional<model::LogicalRow>(int, std::int64_t)> owner_;
 
@@ -337,6 +339,19 @@ TEST_F(RowSorting, CountsWhatItDoesNotList) {
   const SortedRows sorted = sort();
   EXPECT_EQ(sorted.rows.size(), 3U);
   EXPECT_EQ(sorted.dropped, 3U);
+}
+
+TEST_F(RowSorting, ListsRowsWhoseBytesItDoesNotKeep) {
+  max_rows_with_bytes_ = 1;
+  graph_[0].erase({kKey, row(0, 0)});
+  graph_[0].erase({kKey, row(0, 1)});
+  const SortedRows sorted = sort();
+  ASSERT_EQ(sorted.rows.size(), 2U);
+  EXPECT_FALSE(sorted.rows[0].eager_bytes.empty());
+  EXPECT_TRUE(sorted.rows[1].eager_bytes.empty());
+  EXPECT_EQ(sorted.rows[1].row_class, RowClass::kMissing);
+  EXPECT_EQ(sorted.rows[1].origin.kind, OriginKind::kUntouched);
+  EXPECT_EQ(sorted.dropped, 0U);
 }
 
 TEST_F(RowSorting, OrdersByStepCacheAndRow) {

@@ -212,6 +212,22 @@ TEST(SeedMatrixModes, FullAndPiecewiseElidesAShortPrefillAndNotDecode) {
   expect_cell(request, kElided);
 }
 
+TEST(SeedMatrixModes, ALongPrefillIsExplainedWhole) {
+  CaseRequest request =
+      test::decode_case(DType::kFp8E5M2, WritePath::kInsertKvA, Mode::kPiecewise, false);
+  request.config.batch = step::minimax_m3::Batch::kPrefill;
+  request.config.tokens = 512;
+  request.config.bucket = 512;
+  request.config.steps = 2;
+  const model::CaseReport report = test::check_on_host(request).report;
+  EXPECT_EQ(test::mechanisms(report), kElided);
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed);
+  // Two layers' K and V and one index-K, 512 lanes, two steps: more rows than keep their bytes.
+  EXPECT_EQ(report.facts.rows.size(), 5U * 512U * 2U);
+  EXPECT_EQ(report.facts.rows_dropped, 0U);
+}
+
 TEST(SeedMatrixModes, APrefillBeyondTheLimitRunsEagerlyAndProvesNothing) {
   CaseRequest request =
       test::decode_case(DType::kFp8E5M2, WritePath::kInsertKvA, Mode::kFullAndPiecewise, false);

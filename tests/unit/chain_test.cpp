@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <utility>
 #include <vector>
 
@@ -84,6 +86,56 @@ TEST(BuildChain, BeginsAtTheIndexKeyWriteAndEndsAtTheOutput) {
   EXPECT_EQ(link(chain, ChainStage::kBlocksRead).detail, "attention reads block 7 instead of 33");
   EXPECT_THAT(link(chain, ChainStage::kOutput).detail, HasSubstr("25 %"));
   EXPECT_EQ(link(chain, ChainStage::kNextLayer).detail, "no later layer differs");
+}
+
+TEST(BuildChain, TheFirstLinkIsTheEarliestByStepAndLayer) {
+  model::Facts facts = test::facts_scene();
+  test::lose_rows(facts, 1, test::kIndexKey0);
+  test::lose_rows(facts, 0, test::kKey0);
+  const auto chain = build_chain(facts);
+  EXPECT_TRUE(link(chain, ChainStage::kKeyValueWrite).first);
+  EXPECT_TRUE(link(chain, ChainStage::kIndexKeyWrite).broken);
+  EXPECT_FALSE(link(chain, ChainStage::kIndexKeyWrite).first);
+}
+
+TEST(BuildChain, OtherBytesInALayerAfterAWrongOutputAreItsConsequence) {
+  model::Facts facts = test::facts_scene();
+  model::RowDifference row;
+  row.step = 1;
+  row.cache = static_cast<int>(facts.caches.size());
+  row.row_class = model::RowClass::kWrongValue;
+  model::CacheLayout later;
+  later.kind = model::CacheKind::kKey;
+  later.layer = 5;
+  facts.caches.push_back(later);
+  facts.rows = {row};
+  EXPECT_FALSE(is_consequence(facts, row));
+  EXPECT_TRUE(link(build_chain(facts), ChainStage::kKeyValueWrite).first);
+  facts.outputs = {output(1, 0, 0.1)};
+  EXPECT_TRUE(is_consequence(facts, row));
+  EXPECT_FALSE(link(build_chain(facts), ChainStage::kKeyValueWrite).broken);
+  EXPECT_TRUE(link(build_chain(facts), ChainStage::kOutput).first);
+}
+
+TEST(BuildChain, SaysWhenTheReplayWroteNoSelection) {
+  model::Facts facts = test::facts_scene();
+  facts.top_k = {lost_block(0, 34, model::TopKKind::kMismatch)};
+  facts.top_k[0].graph_ids.clear();
+  facts.top_k[0].only_graph.clear();
+  facts.top_k[0].reproduced_from_graph_cache = false;
+  const auto chain = build_chain(facts);
+  EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("wrote no selection"));
+  EXPECT_EQ(link(chain, ChainStage::kTopK).detail.find("to blame"), std::string::npos);
+  EXPECT_THAT(link(chain, ChainStage::kBlocksRead).detail, HasSubstr("no block to read"));
+}
+
+TEST(BuildChain, ComparesNoScoresThatNobodyGave) {
+  model::Facts facts = test::facts_scene();
+  facts.top_k = {lost_block(0, 34, model::TopKKind::kMismatch)};
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  facts.top_k[0].eager_scores.assign(facts.top_k[0].eager_scores.size(), none);
+  facts.top_k[0].graph_scores.assign(facts.top_k[0].graph_scores.size(), none);
+  EXPECT_FALSE(link(build_chain(facts), ChainStage::kScore).broken);
 }
 
 TEST(BuildChain, HasOneFirstLink) {

@@ -137,6 +137,17 @@ TEST(CompareSelections, ATieIsWidenedByTheNoiseOfEagerOnly) {
   EXPECT_EQ(difference_of({0, 2, 6, 9}, kScores, 2.0F).kind, TopKKind::kTie);
 }
 
+TEST(CompareSelections, AWorseBlockInEagerIsNoTieEither) {
+  // Eager kept block 4 although block 6 scores higher by its own scores: its indexer is wrong.
+  const Scores scores{{9, 1, 8, 2, 1, 5, 6, 0, 1, 7}, kScores[1]};
+  const Arm eager = Arm{}.step(kEager, scores);
+  const Arm graph = Arm{}.step({{0, 2, 6, 9}, kEager[1]}, scores);
+  const auto found = compare_selections(test::covered_steps(1), eager.log(), graph.log(), 0, false);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_LT(found[0].margin, 0);
+  EXPECT_NE(found[0].kind, TopKKind::kTie);
+}
+
 TEST(CompareSelections, ABlockLostForNothingIsNoTie) {
   EXPECT_NE(difference_of({0, 2, 9, -1}).kind, TopKKind::kTie);
 }
