@@ -78,6 +78,10 @@ const TopKDifference* clearest(const Facts& facts) {
   return best;
 }
 
+bool selected_nothing(const TopKDifference& difference) {
+  return difference.graph_ids.empty() && difference.only_graph.empty();
+}
+
 void place(ChainLink& link, const TopKDifference& difference) {
   link.broken = true;
   link.step = difference.step;
@@ -118,7 +122,7 @@ ChainLink selection_link(const Facts& facts, const TopKDifference* difference) {
   }
   place(link, *difference);
   std::ostringstream out;
-  if (difference->graph_ids.empty()) {
+  if (selected_nothing(*difference)) {
     out << "lane " << difference->lane << ", head " << difference->head
         << ": the replay wrote no selection";
     link.detail = out.str();
@@ -145,7 +149,7 @@ ChainLink blocks_link(const TopKDifference* difference) {
     return link;
   }
   place(link, *difference);
-  if (difference->graph_ids.empty()) {
+  if (selected_nothing(*difference)) {
     link.detail = "without a selection attention has no block to read";
     return link;
   }
@@ -225,9 +229,13 @@ std::vector<ChainLink> build_chain(const Facts& facts) {
                                blocks_link(difference),
                                output_link(facts, first_layer),
                                next_layer_link(facts, first_layer)};
+  // Links stand in the order of their stages, which decides where step and layer are equal.
   const auto first =
-      std::find_if(chain.begin(), chain.end(), [](const ChainLink& link) { return link.broken; });
-  if (first == chain.end()) return {};
+      std::min_element(chain.begin(), chain.end(), [](const ChainLink& a, const ChainLink& b) {
+        if (a.broken != b.broken) return a.broken;
+        return std::pair{a.step, a.layer} < std::pair{b.step, b.layer};
+      });
+  if (!first->broken) return {};
   first->first = true;
   return chain;
 }
