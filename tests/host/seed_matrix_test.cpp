@@ -218,6 +218,7 @@ TEST(SeedMatrixModes, ALongPrefillIsExplainedWhole) {
   request.config.batch = step::minimax_m3::Batch::kPrefill;
   request.config.tokens = 512;
   request.config.bucket = 512;
+  request.config.context = 2304;
   request.config.steps = 2;
   const model::CaseReport report = test::check_on_host(request).report;
   EXPECT_EQ(test::mechanisms(report), kElided);
