@@ -62,7 +62,7 @@ std::string mechanisms_text(const model::RunReport& report) {
 
 /// Why there is no answer, or that a divergence has no known cause.
 std::string cause_text(const model::RunReport& report) {
-  const std::string mechanisms = mechanisms_text(report);
+  std::string mechanisms = mechanisms_text(report);
   if (!mechanisms.empty()) return mechanisms;
   switch (report.verdict) {
     case model::Verdict::kAgreed:

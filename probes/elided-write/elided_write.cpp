@@ -42,7 +42,7 @@ std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifferen
       const auto found = by_step.find(step.step);
       if (found == by_step.end()) {
         // A step of another bucket or kind replays another graph, which may be sound.
-        steady = steady && by_step.size() > 0 &&
+        steady = steady &&
                  facts.steps[static_cast<std::size_t>(by_step.begin()->first)].batch != step.batch;
         continue;
       }

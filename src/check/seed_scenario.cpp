@@ -7,7 +7,6 @@ namespace graphsan::check {
 namespace {
 
 using step::minimax_m3::Batch;
-using step::minimax_m3::Config;
 using step::minimax_m3::Mode;
 using step::minimax_m3::WritePath;
 

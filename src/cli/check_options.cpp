@@ -13,7 +13,17 @@ namespace graphsan::cli {
 
 namespace {
 
-using namespace step::minimax_m3;
+using step::minimax_m3::Batch;
+using step::minimax_m3::bucket_for;
+using step::minimax_m3::CaptureAt;
+using step::minimax_m3::Config;
+using step::minimax_m3::ConvertChoice;
+using step::minimax_m3::FusedOp;
+using step::minimax_m3::Generation;
+using step::minimax_m3::Layout;
+using step::minimax_m3::Mode;
+using step::minimax_m3::validate;
+using step::minimax_m3::WritePath;
 
 constexpr std::array kPaths{WritePath::kFused, WritePath::kTwoStep, WritePath::kInsertKvA,
                             WritePath::kInsertKvB};

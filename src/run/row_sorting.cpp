@@ -111,9 +111,10 @@ model::Origin Sorter::origin(const model::RowDifference& row, std::size_t step,
   model::Origin origin;
   std::vector<std::pair<model::Origin, std::string>> fits;
   const auto fit = [&](OriginKind kind, std::int64_t from_row, int from_step, int lane,
-                       std::string words) {
-    fits.push_back({{.kind = kind, .row = from_row, .step = from_step, .lane = lane, .also = {}},
-                    std::move(words)});
+                       const std::string& words) {
+    const model::Origin made{
+        .kind = kind, .row = from_row, .step = from_step, .lane = lane, .also = {}};
+    fits.emplace_back(made, words);
   };
   if (row.row_class == RowClass::kMissing || row.row_class == RowClass::kEagerMissing) {
     fit(OriginKind::kUntouched, -1, -1, -1, "untouched");

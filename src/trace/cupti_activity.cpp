@@ -146,7 +146,7 @@ class CuptiActivitySource final : public ActivitySource {
 CuptiProblem try_subscription(const CuptiLibrary& library) {
   if (CuptiActivitySource::active() != nullptr) return {};
   CUpti_SubscriberHandle subscriber = nullptr;
-  const CuptiProblem problem = explain(library.subscribe(&subscriber, &ignore_callback, nullptr));
+  CuptiProblem problem = explain(library.subscribe(&subscriber, &ignore_callback, nullptr));
   if (!problem) static_cast<void>(library.unsubscribe(subscriber));
   return problem;
 }

@@ -35,10 +35,11 @@ std::uint64_t memory_needed(const Config& config) {
   const std::uint64_t caches = slots * bytes_per_token(config);
   const HeadsArg heads = heads_for(config.tp, true);
   const std::uint64_t lane =
-      static_cast<std::uint64_t>(2 * row_width(heads) + 2 * heads.q * kHeadDim) * 2 +
+      2 * static_cast<std::uint64_t>(2 * row_width(heads) + std::int64_t{2} * heads.q * kHeadDim) +
       static_cast<std::uint64_t>(heads.index_q) * static_cast<std::uint64_t>(plan.max_blocks()) *
           sizeof(float);
-  const auto lanes = static_cast<std::uint64_t>(config.bucket + config.tokens);
+  const auto lanes =
+      static_cast<std::uint64_t>(config.bucket) + static_cast<std::uint64_t>(config.tokens);
   // The live pool, the history's copy, and the runner's snapshot.
   return 3 * caches + lanes * lane * static_cast<std::uint64_t>(config.layers);
 }
