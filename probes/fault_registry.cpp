@@ -2,16 +2,47 @@
 
 #include <algorithm>
 
-#include "probes/elided-write/fault.hpp"
+#include "probes/fault_mechanisms.hpp"
 
 namespace graphsan::faults {
 
+namespace {
+
+std::vector<PlantedFault> make_faults() {
+  std::vector<PlantedFault> faults;
+  add_elided_write_faults(faults);
+  add_branch_at_capture_faults(faults);
+  add_escaped_launch_faults(faults);
+  add_frozen_scalar_faults(faults);
+  add_frozen_rng_faults(faults);
+  add_moved_buffer_faults(faults);
+  add_stale_contents_faults(faults);
+  add_freed_memory_faults(faults);
+  add_replaced_workspace_faults(faults);
+  add_pool_alias_faults(faults);
+  add_dead_host_memory_faults(faults);
+  add_padding_write_faults(faults);
+  add_padding_leak_faults(faults);
+  add_padding_metadata_faults(faults);
+  add_capture_side_effect_faults(faults);
+  add_wrong_graph_faults(faults);
+  add_missing_dependency_faults(faults);
+  add_missing_reset_faults(faults);
+  add_racy_staging_faults(faults);
+  add_uninitialized_read_faults(faults);
+  add_wrong_scale_faults(faults);
+  add_numeric_noise_faults(faults);
+  add_unstable_eager_faults(faults);
+  add_topk_tie_faults(faults);
+  add_wrong_everywhere_faults(faults);
+  return faults;
+}
+
+}  // namespace
+
 // The one file that knows every planted fault.
 const std::vector<PlantedFault>& planted_faults() {
-  static const std::vector<PlantedFault> faults{
-      {"elided-write", "index-key",
-       "index-K is written only where there is metadata; K and V always", &elided_index_key},
-  };
+  static const std::vector<PlantedFault> faults = make_faults();
   return faults;
 }
 

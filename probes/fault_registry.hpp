@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "step/minimax_m3/config.hpp"
-#include "step/minimax_m3/insert_path.hpp"
+#include "step/minimax_m3/step_program.hpp"
 
 namespace graphsan::faults {
 
@@ -15,12 +15,16 @@ struct PlantedFault {
   std::string id;  ///< the mechanism
   std::string variant;
   std::string description;
-  /// The write path with the fault in it, for a configuration.
-  std::shared_ptr<const step::minimax_m3::InsertPath> (*insert_path)(
-      const step::minimax_m3::Config& config);
+  /// Options of `check` under which it shows, such as `--mode full --layers 3`; they count as
+  /// defaults, so the command line beats them.
+  std::string options;
+  /// The step's host code with the fault in it.
+  step::minimax_m3::ProgramFactory program;
+  /// The same, repaired: nothing may be found in it.
+  step::minimax_m3::ProgramFactory clean_twin;
 };
 
-/// All planted faults, ordered by id and variant.
+/// All planted faults, ordered by mechanism; of one mechanism the plainest first.
 [[nodiscard]] const std::vector<PlantedFault>& planted_faults();
 
 /// `ID` or `ID:VARIANT`; the first variant where none is given; null for an unknown one.

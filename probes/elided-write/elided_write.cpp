@@ -1,5 +1,3 @@
-#include "probes/elided-write/elided_write.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "probes/finding_text.hpp"
+#include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
@@ -115,13 +114,17 @@ int cache_index(const Facts& facts, const model::Where& place) {
   return -1;
 }
 
-}  // namespace
+class ElidedWriteProbe final : public diagnose::Probe {
+ public:
+  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const Facts& facts) const override;
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override;
+};
 
-std::optional<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& facts) const {
+std::vector<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& facts) const {
   std::vector<RowDifference> rows = missing_rows(facts);
   const std::set<int> caches = steadily_missing(facts, rows);
   std::erase_if(rows, [&](const RowDifference& row) { return !caches.contains(row.cache); });
-  if (rows.empty()) return std::nullopt;
+  if (rows.empty()) return {};
   diagnose::Suspicion suspicion;
   model::Finding& finding = suspicion.finding;
   finding.mechanism = "elided-write";
@@ -169,19 +172,9 @@ std::optional<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& fact
       "or build metadata at capture; or make the write an eager break. A write must not return "
       "silently when there is no metadata.";
   suspicion.rows = keys_of(rows);
-  return suspicion;
+  suspicion.confirm = {{.change = diagnose::Change::kLiveCapture, .names = {}, .nodes = {}}};
+  return {std::move(suspicion)};
 }
-
-diagnose::ExperimentResult ElidedWriteProbe::confirm(const diagnose::Suspicion& suspicion,
-                                                     diagnose::Experiments& experiments) const {
-  return experiments.capture_with_live_metadata(suspicion.rows);
-}
-
-std::string ElidedWriteProbe::experiment_name() const {
-  return "captured again with live metadata";
-}
-
-std::string ElidedWriteProbe::sham_name() const { return "captured again as before"; }
 
 std::optional<std::string> ElidedWriteProbe::rule_out(const Facts& facts) const {
   const bool missing = std::any_of(
@@ -192,6 +185,12 @@ std::optional<std::string> ElidedWriteProbe::rule_out(const Facts& facts) const 
   for (const model::WriteSets& sets : facts.writes) rows += sets.expected.size();
   return fmt::format("every one of the {} rows that the slot mapping names is written by the graph",
                      rows);
+}
+
+}  // namespace
+
+std::unique_ptr<diagnose::Probe> make_elided_write_probe() {
+  return std::make_unique<ElidedWriteProbe>();
 }
 
 }  // namespace graphsan::probes

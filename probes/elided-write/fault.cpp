@@ -1,11 +1,12 @@
-#include "probes/elided-write/fault.hpp"
+#include "probes/fault_mechanisms.hpp"
 
 namespace graphsan::faults {
 
-using step::minimax_m3::Config;
 using step::minimax_m3::InsertContext;
 using step::minimax_m3::InsertPath;
 using step::minimax_m3::NegativeSlot;
+using step::minimax_m3::program_with;
+using step::minimax_m3::sound_program;
 
 namespace {
 
@@ -21,8 +22,14 @@ class ElidedIndexKey final : public InsertPath {
 
 }  // namespace
 
-std::shared_ptr<const InsertPath> elided_index_key(const Config&) {
-  return std::make_shared<ElidedIndexKey>();
+void add_elided_write_faults(std::vector<PlantedFault>& faults) {
+  faults.push_back(
+      {.id = "elided-write",
+       .variant = "index-key",
+       .description = "index-K is written only where there is metadata; K and V always",
+       .options = "--kv-dtype fp8_e5m2 --write-path two-step",
+       .program = program_with(std::make_shared<ElidedIndexKey>()),
+       .clean_twin = sound_program()});
 }
 
 }  // namespace graphsan::faults

@@ -1,11 +1,10 @@
-#include "probes/padding-write/padding_write.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "probes/finding_text.hpp"
+#include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
@@ -80,13 +79,17 @@ void add_node(const Facts& facts, int cache, model::Where& place) {
   }
 }
 
-}  // namespace
+class PaddingWriteProbe final : public diagnose::Probe {
+ public:
+  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const Facts& facts) const override;
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override;
+};
 
-std::optional<diagnose::Suspicion> PaddingWriteProbe::recognise(const Facts& facts) const {
+std::vector<diagnose::Suspicion> PaddingWriteProbe::recognise(const Facts& facts) const {
   std::vector<RowDifference> rows;
   std::copy_if(facts.rows.begin(), facts.rows.end(), std::back_inserter(rows),
                [&](const RowDifference& row) { return is_a_pad_lanes(facts, row); });
-  if (rows.empty()) return std::nullopt;
+  if (rows.empty()) return {};
   diagnose::Suspicion suspicion;
   model::Finding& finding = suspicion.finding;
   finding.mechanism = "padding-write";
@@ -132,30 +135,9 @@ std::optional<diagnose::Suspicion> PaddingWriteProbe::recognise(const Facts& fac
       "Skip negative slots in every write, K, V and index-K alike. Advanced indexing "
       "(`cache[slots] = x`) takes -1 as the last row: mask it, or write with a kernel that skips.";
   suspicion.rows = keys_of(rows);
-  return suspicion;
-}
-
-diagnose::ExperimentResult PaddingWriteProbe::confirm(const diagnose::Suspicion& suspicion,
-                                                      diagnose::Experiments& experiments) const {
-  diagnose::ExperimentResult result = experiments.fill_bucket(suspicion.rows);
-  auto* outcome = std::get_if<diagnose::Outcome>(&result);
-  if (outcome == nullptr) return result;
-  const diagnose::ExperimentResult poisoned = experiments.poison_pad_lanes(suspicion.rows);
-  if (const auto* seen = std::get_if<diagnose::Outcome>(&poisoned)) {
-    outcome->observations.push_back(
-        fmt::format("other values in the pad lanes change {} of {} stray rows; the same values "
-                    "again change {}",
-                    seen->right_with_change, seen->rows, seen->right_in_sham));
-  }
-  return result;
-}
-
-std::string PaddingWriteProbe::experiment_name() const {
-  return "all lanes of the bucket made real";
-}
-
-std::string PaddingWriteProbe::sham_name() const {
-  return "the same procedure with the padding kept";
+  suspicion.confirm = {{.change = diagnose::Change::kFillBucket, .names = {}, .nodes = {}},
+                       {.change = diagnose::Change::kPoisonPadLanes, .names = {}, .nodes = {}}};
+  return {std::move(suspicion)};
 }
 
 std::optional<std::string> PaddingWriteProbe::rule_out(const Facts& facts) const {
@@ -168,6 +150,12 @@ std::optional<std::string> PaddingWriteProbe::rule_out(const Facts& facts) const
       "no row outside the slot mapping changed, guard zones included ({} rows were "
       "written{})",
       written, padded ? ", with pad lanes in the batch" : "");
+}
+
+}  // namespace
+
+std::unique_ptr<diagnose::Probe> make_padding_write_probe() {
+  return std::make_unique<PaddingWriteProbe>();
 }
 
 }  // namespace graphsan::probes

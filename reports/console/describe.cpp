@@ -60,6 +60,7 @@ std::string value_text(const model::ValueDifference& value) {
     case model::ValueKind::kRounding:
     case model::ValueKind::kNonFinite:
     case model::ValueKind::kArbitrary:
+    case model::ValueKind::kOtherDtype:
       return fmt::format(", {}", to_string(value.kind));
   }
   return {};

@@ -147,11 +147,13 @@ void admit_builtin_step(device::Device& device, const CaseRequest& request) {
 
 std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const CaseRequest& request) {
   admit_builtin_step(device, request);
-  std::shared_ptr<const step::minimax_m3::InsertPath> path;
+  step::minimax_m3::ProgramFactory program = step::minimax_m3::sound_program();
   if (!request.fault.empty()) {
-    path = faults::find_fault(request.fault)->insert_path(request.config);
+    const faults::PlantedFault& fault = *faults::find_fault(request.fault);
+    program = request.clean_twin ? fault.clean_twin : fault.program;
   }
-  return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, std::move(path));
+  return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config,
+                                                           std::move(program));
 }
 
 model::CaseReport check_case(device::Device& device, const CaseRequest& request, int index,

@@ -78,6 +78,7 @@ std::string reproduce_command(const CaseRequest& request, const std::string& dev
   if (c.breaks) add("--break", break_list(*c.breaks));
   if (c.capture_metadata) add("--capture-metadata", to_string(*c.capture_metadata));
   if (!request.fault.empty()) add("--fault", request.fault);
+  if (request.clean_twin) command += " --clean-twin";
   if (request.carry) command += " --carry";
   return command;
 }

@@ -10,8 +10,9 @@ namespace graphsan::check {
 /// One case to run: a configuration of the built-in step, and what to plant into it.
 struct CaseRequest {
   step::minimax_m3::Config config;
-  std::string fault;  ///< `ID[:VARIANT]` of a planted fault, or empty
-  std::string group;  ///< heading under which the case is shown
+  std::string fault;        ///< `ID[:VARIANT]` of a planted fault, or empty
+  bool clean_twin = false;  ///< plant its repaired form
+  std::string group;        ///< heading under which the case is shown
   std::string title;
   bool carry = false;
 };

@@ -77,6 +77,7 @@ std::vector<check::CaseRequest> CheckCommand::cases() {
   if (!words.scenario.empty() && words.scenario != "seed") {
     apply_scenario_file(*app, words.scenario);
   }
+  apply_fault_options(*app, words.fault);
   if (!seed) return make_cases(words);
   if (describes_a_case(*app)) {
     throw BadUsage{

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <sstream>
 
 #include "cli/words.hpp"
 #include "probes/fault_registry.hpp"
@@ -45,7 +46,7 @@ constexpr std::array kCaseOptions{
     "--bucket",     "--steps",         "--layers",     "--tp",
     "--context",    "--page-size",     "--layout",     "--fault",
     "--generation", "--convert",       "--fused-op",   "--capture-metadata",
-    "--carry",      "--capture-limit", "--seed"};
+    "--carry",      "--capture-limit", "--seed",       "--clean-twin"};
 
 /// Lanes and steps beyond which the plan alone would take minutes; far beyond any engine's batch.
 constexpr int kMostLanes = 65536;
@@ -111,6 +112,21 @@ void check_fault(const std::string& name) {
 
 }  // namespace
 
+void apply_fault_options(CLI::App& command, const std::string& fault) {
+  check_fault(fault);
+  if (fault.empty()) return;
+  std::istringstream words{faults::find_fault(fault)->options};
+  std::string name;
+  std::string value;
+  while (words >> name >> value) {
+    CLI::Option* option = command.get_option(name);
+    if (option->count() > 0) continue;  // what was given beats what the fault wants
+    std::istringstream list{value};
+    for (std::string word; std::getline(list, word, ',');) option->add_result(word);
+    option->run_callback();
+  }
+}
+
 void add_case_options(CLI::App& command, CheckWords& words) {
   const auto list = [&](const char* name, std::vector<std::string>& value, const char* text) {
     command.add_option(name, value, text)->delimiter(',')->group("Case")->capture_default_str();
@@ -142,6 +158,10 @@ void add_case_options(CLI::App& command, CheckWords& words) {
   one("--fault", words.fault, "plant a fault, ID[:VARIANT]; see `graphsan list faults`");
   one("--seed", words.seed, "seed of all drawn values");
   command.get_option("--seed")->check(problem_of_seed);
+  command
+      .add_flag("--clean-twin", words.clean_twin,
+                "with --fault: the same step with the fault repaired")
+      ->group("Case");
   command.add_flag("--carry", words.carry, "carry damage from step to step, without resync")
       ->group("Case");
 }
@@ -160,6 +180,7 @@ std::vector<check::CaseRequest> make_cases(const CheckWords& words) {
   std::vector<check::CaseRequest> cases;
   check::CaseRequest request;
   request.fault = words.fault;
+  request.clean_twin = words.clean_twin;
   request.carry = words.carry;
   request.config = base_config(words);
   Config& c = request.config;

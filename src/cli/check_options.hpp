@@ -36,10 +36,15 @@ struct CheckWords {
   std::int64_t context = 4096;
   std::uint64_t seed = 1;
   bool carry = false;
+  bool clean_twin = false;
 };
 
 /// Declares the options that say what to run; a scenario file may hold any of them.
 void add_case_options(CLI::App& command, CheckWords& words);
+
+/// Sets every option that the planted fault wants and nobody gave. Throws BadUsage for an unknown
+/// fault.
+void apply_fault_options(CLI::App& command, const std::string& fault);
 
 /// The product of all lists as cases, in the order dtype, path, mode, batch, generation, layout.
 /// Throws BadUsage, ConfigError.

@@ -33,6 +33,9 @@ struct CachingAllocator::State {
 
   using Blocks = std::map<std::uint64_t, Block>;
 
+  [[nodiscard]] bool is_kept(const Block& block) const {
+    return keepers != 0 && block.freed_epoch > kept_since;
+  }
   [[nodiscard]] Blocks::iterator best_free(PoolId pool, std::size_t bytes);
   void split(Block& block, std::size_t bytes);
   /// Merges free neighbours of one segment; done only when no block fits, so that freed blocks
@@ -47,6 +50,8 @@ struct CachingAllocator::State {
   std::uint64_t epoch = 0;
   std::uint32_t pools = 0;
   PoolId current;
+  int keepers = 0;
+  std::uint64_t kept_since = 0;  ///< epoch at which the first keeper began
 };
 
 CachingAllocator::State::Blocks::iterator CachingAllocator::State::best_free(PoolId pool,
@@ -55,6 +60,7 @@ CachingAllocator::State::Blocks::iterator CachingAllocator::State::best_free(Poo
   for (auto it = blocks.begin(); it != blocks.end(); ++it) {
     const Block& block = it->second;
     if (block.live || block.pool != pool || block.bytes < bytes) continue;
+    if (is_kept(block)) continue;
     const bool better =
         best == blocks.end() || block.bytes < best->second.bytes ||
         (block.bytes == best->second.bytes && block.freed_epoch > best->second.freed_epoch);
@@ -80,7 +86,7 @@ void CachingAllocator::State::merge_free(PoolId pool) {
     const Block& high = next->second;
     const bool mergeable = !low.live && !high.live && low.pool == pool && high.pool == pool &&
                            low.address + low.bytes == high.address &&
-                           !segments.contains(high.address);
+                           !segments.contains(high.address) && !is_kept(low) && !is_kept(high);
     if (!mergeable) {
       it = next;
       continue;
@@ -156,6 +162,12 @@ void CachingAllocator::end_pool() {
   }
   state_->current = PoolId{};
 }
+
+void CachingAllocator::begin_keeping() {
+  if (state_->keepers++ == 0) state_->kept_since = state_->epoch;
+}
+
+void CachingAllocator::end_keeping() { --state_->keepers; }
 
 std::uint64_t CachingAllocator::epoch() const noexcept { return state_->epoch; }
 

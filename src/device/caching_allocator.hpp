@@ -47,6 +47,11 @@ class CachingAllocator {
   void begin_pool(PoolId pool);
   void end_pool();
 
+  /// While kept, blocks that are freed are not handed out again; they are when the last keeper
+  /// ends.
+  void begin_keeping();
+  void end_keeping();
+
   [[nodiscard]] std::uint64_t epoch() const noexcept;
   /// Blocks ordered by address.
   [[nodiscard]] std::vector<Block> snapshot() const;
@@ -56,6 +61,20 @@ class CachingAllocator {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// Keeps freed blocks from being handed out again during its life.
+class FreedBlocksKept {
+ public:
+  explicit FreedBlocksKept(CachingAllocator& allocator) : allocator_{&allocator} {
+    allocator.begin_keeping();
+  }
+  FreedBlocksKept(const FreedBlocksKept&) = delete;
+  FreedBlocksKept& operator=(const FreedBlocksKept&) = delete;
+  ~FreedBlocksKept() { allocator_->end_keeping(); }
+
+ private:
+  CachingAllocator* allocator_;
 };
 
 /// A block of a CachingAllocator, returned to it at the end of its life: a framework's temporary.

@@ -26,19 +26,28 @@ struct ArgumentFieldInfo {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
   bool is_pointer = false;
+  bool is_written = false;  ///< a pointer through which the kernel may write
 };
 
-/// What GRAPHSAN_ARGUMENT_FIELD expands to.
-[[nodiscard]] constexpr ArgumentFieldInfo argument_field(const char* name, std::size_t offset,
-                                                         std::size_t size, bool is_pointer) {
-  return {name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), is_pointer};
+/// What GRAPHSAN_ARGUMENT_FIELD expands to: a pointer to something that is not const is written.
+template <typename Member>
+[[nodiscard]] constexpr ArgumentFieldInfo argument_field(const char* name, std::size_t offset) {
+  constexpr bool kWritten =
+      std::is_pointer_v<Member> && !std::is_const_v<std::remove_pointer_t<Member>>;
+  return {name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(sizeof(Member)),
+          std::is_pointer_v<Member>, kWritten};
+}
+
+/// The same field of a kernel that only reads through it.
+[[nodiscard]] constexpr ArgumentFieldInfo read_only(ArgumentFieldInfo field) {
+  field.is_written = false;
+  return field;
 }
 
 /// Describes one member; use inside a static table beside the argument struct. A macro only because
 /// it quotes the member.
-#define GRAPHSAN_ARGUMENT_FIELD(Args, member)                                               \
-  ::graphsan::device::argument_field(#member, offsetof(Args, member), sizeof(Args::member), \
-                                     std::is_pointer_v<decltype(Args::member)>)
+#define GRAPHSAN_ARGUMENT_FIELD(Args, member) \
+  ::graphsan::device::argument_field<decltype(Args::member)>(#member, offsetof(Args, member))
 
 /// One operation in its two forms, which take the same argument struct by value.
 ///

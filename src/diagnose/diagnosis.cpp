@@ -1,8 +1,10 @@
 #include "diagnose/diagnosis.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "device/error.hpp"
@@ -12,87 +14,168 @@ namespace graphsan::diagnose {
 
 namespace {
 
-/// Runs a probe's experiment; a device that refuses makes it not runnable, a lost device does not.
-ExperimentResult try_confirm(const Probe& probe, const Suspicion& suspicion,
-                             Experiments& experiments) {
+/// Runs one intervention; a device that refuses makes it not runnable, a lost device does not.
+ExperimentResult try_run(const Intervention& intervention, std::span<const RowKey> rows,
+                         Experiments& experiments) {
   try {
-    return probe.confirm(suspicion, experiments);
+    return experiments.run(intervention, rows);
   } catch (const device::DeviceError& error) {
     if (error.kind() == device::ErrorKind::kSticky) throw;
     return NotRunnable{error.what()};
   }
 }
 
-void conclude(model::Finding& finding, const Probe& probe, const ExperimentResult& result,
-              std::vector<model::ExperimentRecord>& log) {
+std::string outcome_text(Change change, std::uint64_t hit, std::uint64_t rows) {
+  return fmt::format("{} of {} {}", hit, rows, counts_changes(change) ? "changed" : "right");
+}
+
+model::ExperimentRecord record_of(const Intervention& intervention,
+                                  const ExperimentResult& result) {
   model::ExperimentRecord record;
-  record.name = probe.experiment_name();
-  record.change = probe.experiment_name();
+  const Change change = intervention.change;
+  record.name = name_of(change);
+  record.change = record.name;
+  if (!intervention.names.empty()) {
+    record.change += fmt::format(" ({})", fmt::join(intervention.names, ", "));
+  }
   if (const auto* reason = std::get_if<NotRunnable>(&result)) {
-    finding.not_runnable = fmt::format("{}: {}", record.name, reason->reason);
     record.not_runnable = reason->reason;
-    log.push_back(std::move(record));
-    return;
+    return record;
   }
   const auto& outcome = std::get<Outcome>(result);
   record.repeats = outcome.repeats;
   record.made_right = outcome.confirms();
-  record.outcome = fmt::format("{} of {} rows right, {} repeats", outcome.right_with_change,
-                               outcome.rows, outcome.repeats);
-  record.sham_outcome = fmt::format("{}: {} of {} rows right", probe.sham_name(),
-                                    outcome.right_in_sham, outcome.rows);
-  finding.evidence.insert(finding.evidence.end(), outcome.observations.begin(),
-                          outcome.observations.end());
-  if (outcome.confirms()) {
-    finding.status = model::FindingStatus::kConfirmed;
-    finding.experiment = fmt::format("{}: {}", record.name, record.outcome);
-    finding.sham = record.sham_outcome;
-  } else {
-    finding.not_runnable = fmt::format("{} did not confirm it: {}; {}", record.name, record.outcome,
-                                       record.sham_outcome);
-  }
-  log.push_back(std::move(record));
+  record.outcome =
+      fmt::format("{}, {} repeat{}", outcome_text(change, outcome.hit_with_change, outcome.rows),
+                  outcome.repeats, outcome.repeats == 1 ? "" : "s");
+  record.sham_outcome = fmt::format("{}: {}", sham_name_of(change),
+                                    outcome_text(change, outcome.hit_in_sham, outcome.rows));
+  return record;
 }
+
+/// What became of a suspicion once its experiments had their say.
+struct Conclusion {
+  model::Finding finding;
+  bool refuted = false;
+  std::string refutation;
+};
+
+/// Asks the experiments of one suspicion, in order, until one cannot be run or does not confirm.
+Conclusion conclude(const Suspicion& suspicion, Experiments* experiments,
+                    std::vector<model::ExperimentRecord>& log) {
+  Conclusion conclusion{suspicion.finding, false, {}};
+  model::Finding& finding = conclusion.finding;
+  if (suspicion.confirm.empty()) return conclusion;
+  finding.status = model::FindingStatus::kSuspected;
+  if (experiments == nullptr) {
+    finding.not_runnable =
+        "no experiment: these are stored facts, and no step is there to run again";
+    return conclusion;
+  }
+  std::vector<std::string> did;
+  std::vector<std::string> shams;
+  for (const Intervention& intervention : suspicion.confirm) {
+    const ExperimentResult result = try_run(intervention, suspicion.rows, *experiments);
+    const model::ExperimentRecord record = record_of(intervention, result);
+    log.push_back(record);
+    if (!record.not_runnable.empty()) {
+      finding.not_runnable = fmt::format("{}: {}", record.name, record.not_runnable);
+      return conclusion;
+    }
+    const auto& outcome = std::get<Outcome>(result);
+    finding.evidence.insert(finding.evidence.end(), outcome.observations.begin(),
+                            outcome.observations.end());
+    if (!record.made_right) {
+      finding.not_runnable = fmt::format("{} did not confirm it: {}; {}", record.name,
+                                         record.outcome, record.sham_outcome);
+      conclusion.refuted = suspicion.refutable;
+      conclusion.refutation =
+          fmt::format("{}: {}; {}", record.change, record.outcome, record.sham_outcome);
+      return conclusion;
+    }
+    did.push_back(fmt::format("{}: {}", record.change, record.outcome));
+    shams.push_back(record.sham_outcome);
+  }
+  finding.status = model::FindingStatus::kConfirmed;
+  finding.experiment = fmt::format("{}", fmt::join(did, "; "));
+  finding.sham = fmt::format("{}", fmt::join(shams, "; "));
+  return conclusion;
+}
+
+/// Asks the probes in order and keeps what is explained already from those that follow.
+class Diagnostician {
+ public:
+  Diagnostician(const model::Facts& facts, const ProbeRegistry& registry, Experiments* experiments)
+      : facts_{facts}, registry_{registry}, experiments_{experiments} {}
+
+  Diagnosis run() {
+    for (const std::string& id : registry_.ids()) ask(id);
+    std::stable_sort(out_.findings.begin(), out_.findings.end(),
+                     [](const model::Finding& a, const model::Finding& b) {
+                       return a.first_step < b.first_step;
+                     });
+    if (out_.findings.empty() && facts_.rows.empty() && facts_.top_k.empty() &&
+        facts_.outputs.empty()) {
+      return std::move(out_);
+    }
+    rule_out_quiet();
+    return std::move(out_);
+  }
+
+ private:
+  void ask(const std::string& id) {
+    bool quiet = true;
+    for (Suspicion& suspicion : registry_.find(id)->recognise(facts_)) {
+      const bool had_rows = !suspicion.rows.empty();
+      std::erase_if(suspicion.rows, [&](const RowKey& row) { return explained_.contains(row); });
+      if (had_rows && suspicion.rows.empty()) continue;
+      quiet = false;
+      Conclusion conclusion = conclude(suspicion, experiments_, out_.experiments);
+      if (conclusion.refuted) {
+        refuted_.insert(id);
+        out_.ruled_out.push_back({id, conclusion.refutation});
+        continue;
+      }
+      if (conclusion.finding.status == model::FindingStatus::kConfirmed) {
+        explained_.insert(suspicion.rows.begin(), suspicion.rows.end());
+      }
+      out_.findings.push_back(std::move(conclusion.finding));
+    }
+    if (quiet) quiet_.push_back(id);
+  }
+
+  [[nodiscard]] bool is_settled(const std::string& id) const {
+    return refuted_.contains(id) ||
+           std::any_of(out_.findings.begin(), out_.findings.end(),
+                       [&](const model::Finding& finding) { return finding.mechanism == id; });
+  }
+
+  void rule_out_quiet() {
+    for (const std::string& id : quiet_) {
+      if (std::optional<std::string> why = registry_.find(id)->rule_out(facts_)) {
+        out_.ruled_out.push_back({id, std::move(*why)});
+        refuted_.insert(id);
+      }
+    }
+    for (model::RuledOut& cleared : rule_out_suspects(facts_, experiments_, out_.experiments)) {
+      if (!is_settled(cleared.mechanism)) out_.ruled_out.push_back(std::move(cleared));
+    }
+  }
+
+  const model::Facts& facts_;
+  const ProbeRegistry& registry_;
+  Experiments* experiments_;
+  Diagnosis out_;
+  std::vector<std::string> quiet_;
+  std::set<std::string> refuted_;
+  std::set<RowKey> explained_;
+};
 
 }  // namespace
 
 Diagnosis diagnose(const model::Facts& facts, const ProbeRegistry& registry,
                    Experiments* experiments) {
-  Diagnosis diagnosis;
-  std::vector<std::string> quiet;
-  for (const std::string& id : registry.ids()) {
-    const Probe& probe = *registry.find(id);
-    std::optional<Suspicion> suspicion = probe.recognise(facts);
-    if (!suspicion) {
-      quiet.push_back(id);
-      continue;
-    }
-    if (experiments != nullptr) {
-      conclude(suspicion->finding, probe, try_confirm(probe, *suspicion, *experiments),
-               diagnosis.experiments);
-    } else {
-      suspicion->finding.not_runnable =
-          "no experiment: these are stored facts, and no step is there to run again";
-    }
-    diagnosis.findings.push_back(std::move(suspicion->finding));
-  }
-  std::stable_sort(
-      diagnosis.findings.begin(), diagnosis.findings.end(),
-      [](const model::Finding& a, const model::Finding& b) { return a.first_step < b.first_step; });
-  if (diagnosis.findings.empty() && facts.rows.empty() && facts.top_k.empty() &&
-      facts.outputs.empty()) {
-    return diagnosis;
-  }
-  for (const std::string& id : quiet) {
-    const Probe& probe = *registry.find(id);
-    std::optional<std::string> why = probe.rule_out(facts);
-    if (!why && experiments != nullptr) why = probe.rule_out(facts, *experiments);
-    if (why) diagnosis.ruled_out.push_back({id, std::move(*why)});
-  }
-  std::vector<model::RuledOut> cleared =
-      rule_out_suspects(facts, experiments, diagnosis.experiments);
-  std::move(cleared.begin(), cleared.end(), std::back_inserter(diagnosis.ruled_out));
-  return diagnosis;
+  return Diagnostician{facts, registry, experiments}.run();
 }
 
 }  // namespace graphsan::diagnose

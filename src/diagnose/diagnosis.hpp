@@ -15,7 +15,10 @@ struct Diagnosis {
   std::vector<model::ExperimentRecord> experiments;
 };
 
-/// Asks every probe of the registry, confirms each suspicion, and rules out the rest.
+/// Asks every probe of the registry in order, confirms each suspicion, and rules out the rest.
+///
+/// Differences that a confirmed finding explains are not offered to later probes: a suspicion that
+/// has no other is dropped. A suspicion that an experiment refutes is listed as ruled out.
 ///
 /// `experiments` null: diagnoses stored facts, findings stay suspected. A probe or experiment that
 /// throws DeviceError costs its own confirmation only, unless the device is lost.

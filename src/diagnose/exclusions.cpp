@@ -155,7 +155,8 @@ std::vector<RowKey> diverging_rows(const Facts& facts) {
 Why order(const Facts& facts, Experiments& experiments, std::vector<model::ExperimentRecord>& log) {
   const std::vector<RowKey> rows = diverging_rows(facts);
   if (rows.empty()) return std::nullopt;
-  const ExperimentResult result = experiments.serialise(rows);
+  const ExperimentResult result =
+      experiments.run({.change = Change::kSerialise, .names = {}, .nodes = {}}, rows);
   model::ExperimentRecord record;
   record.name = "serialised replay";
   record.change = "edges added between all nodes in creation order";
@@ -166,12 +167,11 @@ Why order(const Facts& facts, Experiments& experiments, std::vector<model::Exper
   }
   const auto& outcome = std::get<Outcome>(result);
   record.repeats = outcome.repeats;
-  record.outcome =
-      fmt::format("{} of {} rows became right", outcome.right_with_change, outcome.rows);
+  record.outcome = fmt::format("{} of {} rows became right", outcome.hit_with_change, outcome.rows);
   record.sham_outcome = fmt::format("{} of {} rows right in a clone without new edges",
-                                    outcome.right_in_sham, outcome.rows);
+                                    outcome.hit_in_sham, outcome.rows);
   log.push_back(std::move(record));
-  if (outcome.right_with_change != 0 || outcome.right_in_sham != 0) return std::nullopt;
+  if (outcome.hit_with_change != 0 || outcome.hit_in_sham != 0) return std::nullopt;
   return fmt::format("with every node put in order, all {} rows stay wrong", outcome.rows);
 }
 

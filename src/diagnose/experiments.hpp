@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,25 +12,105 @@
 
 namespace graphsan::diagnose {
 
-/// Rows whose fate an experiment follows: (step, cache, row) of differences that a suspicion names.
+enum class SpotKind : std::uint8_t { kRow, kOutput, kSelection };
+
+/// A difference whose fate an experiment follows. Outputs and selections: `cache` is the layer and
+/// `row` the lane.
 struct RowKey {
   int step = 0;
   int cache = 0;
   std::int64_t row = 0;
+  SpotKind kind = SpotKind::kRow;
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
-/// What a controlled change did to the rows: how many of those named became right, with the change
-/// and in the sham.
+/// A controlled change to a captured step. Each says what its sham is; `names` and `nodes` are
+/// those of Intervention.
+enum class Change : std::uint8_t {
+  /// A fresh capture for each failing step with that step's live metadata and inputs, replayed for
+  /// that step. Sham: a fresh capture as before.
+  kLiveCapture,
+  /// All lanes of the bucket real. Sham: the same procedure with the padding kept.
+  kFillBucket,
+  /// Zeros, then NaN, then large finite values in the pad lanes' activations. Sham: the same values
+  /// twice. Effect: rows that change.
+  kPoisonPadLanes,
+  /// Pad lanes' entries in the named index inputs (all where none is named) set to the neutral
+  /// value. Sham: the entries written back as they are.
+  kNeutralPadMetadata,
+  /// Edges between consecutive nodes in creation order. Sham: the clone without new edges.
+  kSerialise,
+  /// The named scalar fields (`grid` for the grid; all that differ where none is named) of the
+  /// given nodes set to what the padded-eager arm passes in that step. Sham: set to what they are.
+  kPatchScalars,
+  /// The captured addresses of the named inputs filled with what the eager arms hold there in that
+  /// step. Sham: filled with what they hold.
+  kRefreshInputs,
+  /// The sources of the given copy nodes pointed at a buffer with what the padded-eager arm copied
+  /// in that step. Sham: at a buffer with what the source holds.
+  kReplaceCopySources,
+  /// The named opaque buffers (all where none is named) put back before each replay to their state
+  /// before the first. Sham: written back as they are.
+  kRestoreOpaque,
+  /// The named opaque buffers given, before each replay, what they hold in the padded-eager arm
+  /// before that step. Sham: written back as they are.
+  kOpaqueFromEager,
+  /// Carried pass from a state that capture has not touched. Sham: carried pass as before.
+  kRestoreAfterCapture,
+  /// A capture whose freed memory is not used again while it lives. Sham: a capture as before.
+  kKeepFreed,
+  /// Two patterns in the free blocks before each replay. Sham: the same pattern twice. Effect: what
+  /// changes.
+  kPoisonFreed,
+  /// The same with the blocks of the graph pool.
+  kPoisonGraphPool,
+  /// Another captured graph of the same bucket replayed. Sham: the graph that was chosen.
+  kOtherGraph,
+  /// Every copy from host memory waited for, as if launches were blocking. Sham: as before.
+  kWaitForCopies,
+  /// The launches that escaped the capture issued again after each replay. Sham: not issued.
+  kRelaunchEscaped,
+  /// A further eager pass from the same state. Sham: comparison of a pass with itself. Effect: what
+  /// changes.
+  kEagerAgain,
+  /// Each step prepared and run twice: eager draws anew (that is the effect), the graph repeats
+  /// itself (else the effect is 0). Sham: the first run compared with itself.
+  kDrawAgain,
+  /// The same step replayed several times from one state. Sham: digests taken twice. Effect: what
+  /// changes.
+  kReplayAgain
+};
+
+/// How reports name the change, and its sham.
+[[nodiscard]] std::string_view name_of(Change change);
+[[nodiscard]] std::string_view sham_name_of(Change change);
+/// The effect counted is a difference that changes, not one that becomes right.
+[[nodiscard]] bool counts_changes(Change change);
+
+/// A node of the graph that Facts::segments shows.
+struct NodeOf {
+  int segment = 0;
+  int node = 0;
+  friend bool operator==(const NodeOf&, const NodeOf&) = default;
+};
+
+struct Intervention {
+  Change change = Change::kLiveCapture;
+  std::vector<std::string> names;  ///< inputs, opaque buffers or argument fields
+  std::vector<NodeOf> nodes;
+};
+
+/// What a controlled change did: how many of the differences it hit, with the change and in the
+/// sham. Hit: became right, or changed where counts_changes().
 struct Outcome {
   std::uint64_t rows = 0;
-  std::uint64_t right_with_change = 0;
-  std::uint64_t right_in_sham = 0;
+  std::uint64_t hit_with_change = 0;
+  std::uint64_t hit_in_sham = 0;
   int repeats = 0;
   std::vector<std::string> observations;  ///< facts in words, for evidence
-  /// The change made every named row right, in all repeats, and the sham none.
+  /// The change hit every one, in all repeats, and the sham none.
   [[nodiscard]] bool confirms() const {
-    return rows > 0 && repeats > 0 && right_with_change == rows && right_in_sham == 0;
+    return rows > 0 && repeats > 0 && hit_with_change == rows && hit_in_sham == 0;
   }
 };
 
@@ -39,27 +120,13 @@ struct NotRunnable {
 
 using ExperimentResult = std::variant<Outcome, NotRunnable>;
 
-/// Controlled changes to a captured step, each with its sham. Every call restores the state before
-/// it; nothing is run until a probe asks.
+/// Runs controlled changes on a captured step, each with its sham. Every call restores the state
+/// before it; nothing is run until a probe asks.
 class Experiments {
  public:
   virtual ~Experiments() = default;
-  /// Captures again with the live metadata of each step, replays, and looks at the rows. Sham:
-  /// captures again with the metadata of the first capture. A row that holds what the padded batch
-  /// run eagerly writes counts as right: what is wrong with it is padding's doing.
-  [[nodiscard]] virtual ExperimentResult capture_with_live_metadata(
-      std::span<const RowKey> rows) = 0;
-  /// Replays the same bucket with all lanes real, so that no pad lane exists. Sham: replays again
-  /// with the padding as it was.
-  [[nodiscard]] virtual ExperimentResult fill_bucket(std::span<const RowKey> rows) = 0;
-  /// Overwrites the pad lanes' activations with a pattern. Counts rows that took the pattern as
-  /// `right_with_change`; sham: rows that changed between two replays without it.
-  [[nodiscard]] virtual ExperimentResult poison_pad_lanes(std::span<const RowKey> rows) = 0;
-  /// Adds an edge between consecutive nodes in creation order. Sham: the clone without new edges.
-  [[nodiscard]] virtual ExperimentResult serialise(std::span<const RowKey> rows) = 0;
-  /// Captures twice with the same inputs and once with others. `observations` list the words that
-  /// moved; `rows` counts nodes compared, `right_with_change` those without a frozen word.
-  [[nodiscard]] virtual ExperimentResult second_capture() = 0;
+  [[nodiscard]] virtual ExperimentResult run(const Intervention& intervention,
+                                             std::span<const RowKey> rows) = 0;
 };
 
 }  // namespace graphsan::diagnose

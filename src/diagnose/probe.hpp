@@ -14,29 +14,29 @@
 
 namespace graphsan::diagnose {
 
-/// What a recogniser sees in the facts: a finding not yet confirmed, and the rows it explains.
+/// What a recogniser sees in the facts: a finding not yet confirmed, and what it explains.
 struct Suspicion {
   model::Finding finding;
+  /// The differences that this finding explains at first hand; an experiment must hit them all.
   std::vector<RowKey> rows;
+  /// Interventions that confirm it: all must. Empty: the facts alone decide, and the recogniser has
+  /// set the finding's status and experiment itself.
+  std::vector<Intervention> confirm;
+  /// An experiment that ran and did not confirm refutes the suspicion: it is dropped and listed as
+  /// ruled out. Otherwise it stays suspected (a hazard that did not bite shows in no experiment).
+  bool refutable = true;
 };
 
-/// One mechanism. recognise() and rule_out() are pure functions of the facts.
+/// One mechanism: pure functions of the facts, which know nothing of what was planted.
 class Probe {
  public:
   virtual ~Probe() = default;
-  [[nodiscard]] virtual std::optional<Suspicion> recognise(const model::Facts& facts) const = 0;
-  /// Runs the experiment that confirms the suspicion and writes its outcome into the finding.
-  [[nodiscard]] virtual ExperimentResult confirm(const Suspicion& suspicion,
-                                                 Experiments& experiments) const = 0;
-  /// Names the intervention of confirm(), for the report.
-  [[nodiscard]] virtual std::string experiment_name() const = 0;
-  [[nodiscard]] virtual std::string sham_name() const = 0;
+  [[nodiscard]] virtual std::vector<Suspicion> recognise(const model::Facts& facts) const = 0;
   /// Why this mechanism does not explain a divergence, with the fact that shows it; empty where the
-  /// facts do not say. Asked only of probes that had no suspicion.
-  [[nodiscard]] virtual std::optional<std::string> rule_out(const model::Facts& facts) const = 0;
-  /// As rule_out(), by an experiment; asked where the facts do not say and a step can be rerun.
-  [[nodiscard]] virtual std::optional<std::string> rule_out(const model::Facts& facts,
-                                                            Experiments& experiments) const;
+  /// facts do not say. Asked only where nothing was suspected.
+  [[nodiscard]] virtual std::optional<std::string> rule_out(const model::Facts&) const {
+    return std::nullopt;
+  }
 };
 
 /// What `explain` prints of a mechanism.

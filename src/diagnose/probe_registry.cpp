@@ -5,10 +5,6 @@
 
 namespace graphsan::diagnose {
 
-std::optional<std::string> Probe::rule_out(const model::Facts&, Experiments&) const {
-  return std::nullopt;
-}
-
 void ProbeRegistry::add(MechanismText text, std::unique_ptr<Probe> probe) {
   std::string id = text.id;
   if (entries_.contains(id)) throw std::logic_error{"mechanism registered twice: " + id};

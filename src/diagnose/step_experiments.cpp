@@ -29,8 +29,8 @@ Outcome make_outcome(std::span<const RowKey> rows, const std::set<RowKey>& chang
                      const std::set<RowKey>& sham) {
   Outcome outcome;
   outcome.rows = rows.size();
-  outcome.right_with_change = count_right(rows, changed);
-  outcome.right_in_sham = count_right(rows, sham);
+  outcome.hit_with_change = count_right(rows, changed);
+  outcome.hit_in_sham = count_right(rows, sham);
   outcome.repeats = kRepeats;
   return outcome;
 }
@@ -72,7 +72,7 @@ std::set<RowKey> StepExperiments::replay_capture(const step::CaptureRequest& req
   return differing;
 }
 
-ExperimentResult StepExperiments::capture_with_live_metadata(std::span<const RowKey> rows) {
+ExperimentResult StepExperiments::live_capture(std::span<const RowKey> rows) {
   if (auto reason = nothing_captured(run_)) return *reason;
   if (rows.empty()) return NotRunnable{"no row to look at"};
   step::CaptureRequest live = options_.capture;
@@ -114,7 +114,7 @@ ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
   Outcome outcome = make_outcome(rows, run_reshaped(bucket), run_reshaped(tokens));
   outcome.observations.push_back("with " + std::to_string(bucket) + " real lanes in a bucket of " +
                                  std::to_string(bucket) + ", " +
-                                 std::to_string(outcome.right_with_change) + " of " +
+                                 std::to_string(outcome.hit_with_change) + " of " +
                                  std::to_string(outcome.rows) + " rows are right");
   return outcome;
 }
@@ -158,8 +158,8 @@ ExperimentResult StepExperiments::poison_pad_lanes(std::span<const RowKey> rows)
   outcome.rows = rows.size();
   outcome.repeats = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    outcome.right_with_change += first[i] != other[i] ? 1 : 0;
-    outcome.right_in_sham += first[i] != again[i] ? 1 : 0;
+    outcome.hit_with_change += first[i] != other[i] ? 1 : 0;
+    outcome.hit_in_sham += first[i] != again[i] ? 1 : 0;
   }
   return outcome;
 }
@@ -205,65 +205,21 @@ ExperimentResult StepExperiments::serialise(std::span<const RowKey> rows) {
   }
 }
 
-namespace {
-
-/// Argument words of every node of the captured graphs, in order, with a name for each node.
-struct CapturedWords {
-  std::vector<std::string> names;
-  std::vector<std::vector<std::vector<std::byte>>> arguments;
-};
-
-CapturedWords words_of(device::Device& device, const run::Capture& capture, int steps) {
-  CapturedWords words;
-  std::set<void*> seen;
-  for (int step = 0; step < steps; ++step) {
-    for (const step::Segment& segment : capture.step->segments(step)) {
-      if (!segment.graph || !seen.insert(segment.graph.raw).second) continue;
-      for (const device::NodeInfo& node : device.nodes(segment.graph)) {
-        words.names.push_back(node.name);
-        std::vector<std::vector<std::byte>> arguments;
-        for (const device::Argument& argument : node.kernel.arguments) {
-          arguments.push_back(argument.bytes);
-        }
-        words.arguments.push_back(std::move(arguments));
-      }
-    }
-  }
-  return words;
-}
-
-}  // namespace
-
-ExperimentResult StepExperiments::second_capture() {
+ExperimentResult StepExperiments::run(const Intervention& intervention,
+                                      std::span<const RowKey> rows) {
   if (auto reason = nothing_captured(run_)) return *reason;
-  const int steps = runner_.step().description().steps;
-  const run::Capture again = runner_.capture(options_.capture, options_.capture_over_history);
-  const CapturedWords first = words_of(runner_.device(), run_.capture, steps);
-  const CapturedWords second = words_of(runner_.device(), again, steps);
-  if (first.names != second.names) {
-    return NotRunnable{"two captures with the same inputs recorded different nodes"};
+  switch (intervention.change) {
+    case Change::kLiveCapture:
+      return live_capture(rows);
+    case Change::kFillBucket:
+      return fill_bucket(rows);
+    case Change::kPoisonPadLanes:
+      return poison_pad_lanes(rows);
+    case Change::kSerialise:
+      return serialise(rows);
+    default:
+      return NotRunnable{"not yet"};
   }
-  step::CaptureRequest live = options_.capture;
-  live.metadata = step::CaptureMetadata::kLive;
-  live.live_step = steps - 1;
-  const run::Capture other = runner_.capture(live, options_.capture_over_history);
-  const CapturedWords third = words_of(runner_.device(), other, steps);
-  Outcome outcome;
-  outcome.repeats = 1;
-  outcome.rows = first.names.size();
-  const bool comparable = third.names == first.names;
-  for (std::size_t i = 0; i < first.names.size(); ++i) {
-    const bool moved = comparable && third.arguments[i] != first.arguments[i] &&
-                       second.arguments[i] == first.arguments[i];
-    outcome.right_with_change += moved ? 0 : 1;
-    if (moved) outcome.observations.push_back(first.names[i] + " froze an argument at capture");
-  }
-  if (!comparable) {
-    outcome.observations.push_back("a capture with live metadata records " +
-                                   std::to_string(third.names.size()) + " nodes instead of " +
-                                   std::to_string(first.names.size()));
-  }
-  return outcome;
 }
 
 }  // namespace graphsan::diagnose

@@ -17,13 +17,14 @@ class StepExperiments final : public Experiments {
   StepExperiments(run::ArmRunner& runner, run::CaseRun& run, const run::CaseOptions& options,
                   model::Observer& observer, int case_index);
 
-  [[nodiscard]] ExperimentResult capture_with_live_metadata(std::span<const RowKey> rows) override;
-  [[nodiscard]] ExperimentResult fill_bucket(std::span<const RowKey> rows) override;
-  [[nodiscard]] ExperimentResult poison_pad_lanes(std::span<const RowKey> rows) override;
-  [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows) override;
-  [[nodiscard]] ExperimentResult second_capture() override;
+  [[nodiscard]] ExperimentResult run(const Intervention& intervention,
+                                     std::span<const RowKey> rows) override;
 
  private:
+  [[nodiscard]] ExperimentResult live_capture(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult fill_bucket(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult poison_pad_lanes(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows);
   [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
   [[nodiscard]] std::set<RowKey> replay_capture(const step::CaptureRequest& request, int repeats);
   [[nodiscard]] std::set<RowKey> run_reshaped(int tokens);

@@ -58,12 +58,14 @@ std::string_view to_string(ValueKind kind) {
       return "non-finite";
     case ValueKind::kArbitrary:
       return "arbitrary";
+    case ValueKind::kOtherDtype:
+      return "other-dtype";
   }
   throw_no_enumerator();
 }
 
 std::optional<ValueKind> parse_value_kind(std::string_view word) {
-  return parse_word(word, ValueKind::kArbitrary);
+  return parse_word(word, ValueKind::kOtherDtype);
 }
 
 std::string_view to_string(Place place) {

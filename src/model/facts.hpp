@@ -74,7 +74,14 @@ struct Origin {
 };
 
 /// How the bytes of two rows differ as numbers.
-enum class ValueKind : std::uint8_t { kNone, kConstantRatio, kRounding, kNonFinite, kArbitrary };
+enum class ValueKind : std::uint8_t {
+  kNone,
+  kConstantRatio,
+  kRounding,
+  kNonFinite,
+  kArbitrary,
+  kOtherDtype  ///< the graph's bytes decode to eager's values as another dtype of the same width
+};
 [[nodiscard]] std::string_view to_string(ValueKind kind);
 [[nodiscard]] std::optional<ValueKind> parse_value_kind(std::string_view word);
 
@@ -146,6 +153,7 @@ struct TopKDifference {
   float margin = 0;  ///< eager: smallest score of only_eager minus largest of only_graph
   /// The reference indexer on the graph's cache gives the graph's selection: the indexer is sound.
   std::optional<bool> reproduced_from_graph_cache;
+  bool padded_eager_shows_it = false;  ///< the padded batch run eagerly selects the same
 };
 
 /// A real lane's output (all heads) that differs.
@@ -159,6 +167,7 @@ struct OutputDifference {
   std::int64_t max_code_distance = 0;
   bool non_finite = false;
   std::optional<bool> reproduced_from_graph_cache;
+  bool padded_eager_shows_it = false;  ///< the padded batch run eagerly gives the same bytes
 };
 
 enum class ChainStage : std::uint8_t {
@@ -211,12 +220,54 @@ struct ErrorBudget {
   std::vector<std::uint64_t> histogram;  ///< relative error, 16 bins of equal width up to 0.25
 };
 
-/// A named buffer that the graph reads and the step refills: address when captured and at replay.
+/// A named buffer that the graph reads and the step refills: address when captured and at replay,
+/// and what it held, at the first diverging step.
 struct InputFacts {
   std::string name;
   std::uint64_t captured_address = 0;
   std::uint64_t replay_address = 0;
-  bool contents_equal_eager = true;  ///< real lanes, at the first diverging step
+  bool contents_equal_eager = true;  ///< real lanes
+  bool is_activation = false;
+  int contents_of_step = -1;       ///< other step whose eager contents were found there
+  bool submitted_differs = false;  ///< what the host submitted is not what was found
+  int pad_lanes = 0;
+  int pads_unset = 0;         ///< pad lanes whose index entry is not the neutral value
+  int pads_from_earlier = 0;  ///< of those, entries that an earlier step's lane had
+};
+
+/// State that belongs to the step (counters, workspaces, scales), just before the first diverging
+/// step was replayed.
+struct OpaqueFacts {
+  std::string name;
+  std::uint64_t bytes = 0;
+  bool differs_from_start = false;  ///< from before the first replay
+  bool differs_from_eager = false;  ///< from the padded-eager arm before that step
+};
+
+/// A captured graph of the same bucket that was not replayed.
+struct OtherGraph {
+  std::uint64_t nodes = 0;
+  bool same_structure = false;       ///< node types, names and grids in order
+  std::vector<std::string> kernels;  ///< in creation order
+};
+
+/// Two nodes that no path of edges orders and that touch one buffer, at least one writing it as far
+/// as their declared arguments say.
+struct UnorderedPair {
+  int segment = 0;
+  int first = 0;  ///< node ids, in creation order
+  int second = 0;
+  std::string buffer;
+};
+
+/// Where the eager arm itself differs from the reference ops on the same inputs.
+struct ReferenceDifference {
+  int step = 0;
+  CacheKind cache = CacheKind::kOther;  ///< key, value, index-key; top-k; output
+  int layer = 0;
+  int lane = 0;
+  std::int64_t row = -1;  ///< of a cache
+  ValueDifference value;  ///< as the reference's `eager` against the eager arm's `graph`
 };
 
 /// Everything that a recogniser may know about one case: plain values, no device, no step.
@@ -234,7 +285,15 @@ struct Facts {
   std::vector<GraphSegment> segments;  ///< of the graph that the first diverging step replayed
   std::vector<Work> eager_launches;    ///< of that step in the eager arm
   std::vector<Alignment> alignment;
+  std::vector<Work> padded_launches;        ///< of that step in the padded-eager arm
+  std::vector<Alignment> padded_alignment;  ///< the segments beside those
+  std::vector<Work> escaped;  ///< launched while a capture ran, outside it and outside breaks
   std::vector<InputFacts> inputs;
+  std::vector<OpaqueFacts> opaque;
+  std::vector<OtherGraph> other_graphs;
+  std::vector<UnorderedPair> unordered;
+  bool reference_ran = false;
+  std::vector<ReferenceDifference> reference;
   Stability stability;
   std::string capture_metadata;  ///< `none`, `dummy` or `live`
   bool padded_eager_ran = false;

@@ -43,6 +43,7 @@ struct ArgumentField {
   std::uint32_t offset = 0;  ///< bytes from the start of the parameter buffer
   std::uint32_t size = 0;
   bool is_pointer = false;
+  bool is_written = false;  ///< a pointer to something that is not const
 };
 
 /// Who owns an address that a node names.
@@ -65,6 +66,11 @@ struct AddressUse {
   std::uint64_t address = 0;
   OwnerKind owner = OwnerKind::kUnknown;
   std::string owner_name;
+  std::uint64_t block = 0;  ///< first address of the owner's range; 0 where unknown
+  // A node's address, as it resolved when the capture ended; equal to the above for a launch.
+  OwnerKind captured_owner = OwnerKind::kUnknown;
+  std::string captured_owner_name;
+  std::uint64_t captured_block = 0;
 };
 
 struct CopyOperands {

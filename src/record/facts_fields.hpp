@@ -119,6 +119,7 @@ void fields(Archive& a, model::TopKDifference& v) {
   a("graph_scores", v.graph_scores);
   a("margin", v.margin);
   a("reproduced_from_graph_cache", v.reproduced_from_graph_cache);
+  a("padded_eager_shows_it", v.padded_eager_shows_it);
 }
 
 template <typename Archive>
@@ -132,6 +133,7 @@ void fields(Archive& a, model::OutputDifference& v) {
   a("max_code_distance", v.max_code_distance);
   a("non_finite", v.non_finite);
   a("reproduced_from_graph_cache", v.reproduced_from_graph_cache);
+  a("padded_eager_shows_it", v.padded_eager_shows_it);
 }
 
 template <typename Archive>
@@ -167,12 +169,52 @@ void fields(Archive& a, model::InputFacts& v) {
   a("captured_address", v.captured_address);
   a("replay_address", v.replay_address);
   a("contents_equal_eager", v.contents_equal_eager);
+  a("is_activation", v.is_activation);
+  a("contents_of_step", v.contents_of_step);
+  a("submitted_differs", v.submitted_differs);
+  a("pad_lanes", v.pad_lanes);
+  a("pads_unset", v.pads_unset);
+  a("pads_from_earlier", v.pads_from_earlier);
+}
+
+template <typename Archive>
+void fields(Archive& a, model::OpaqueFacts& v) {
+  a("name", v.name);
+  a("bytes", v.bytes);
+  a("differs_from_start", v.differs_from_start);
+  a("differs_from_eager", v.differs_from_eager);
+}
+
+template <typename Archive>
+void fields(Archive& a, model::OtherGraph& v) {
+  a("nodes", v.nodes);
+  a("same_structure", v.same_structure);
+  a("kernels", v.kernels);
+}
+
+template <typename Archive>
+void fields(Archive& a, model::UnorderedPair& v) {
+  a("segment", v.segment);
+  a("first", v.first);
+  a("second", v.second);
+  a("buffer", v.buffer);
+}
+
+template <typename Archive>
+void fields(Archive& a, model::ReferenceDifference& v) {
+  a("step", v.step);
+  a("cache", v.cache);
+  a("layer", v.layer);
+  a("lane", v.lane);
+  a("row", v.row);
+  a("value", v.value);
 }
 
 template <typename Archive>
 void fields(Archive& a, model::Facts& v) {
   a("capture_metadata", v.capture_metadata);
   a("padded_eager_ran", v.padded_eager_ran);
+  a("reference_ran", v.reference_ran);
   a("rows_compared", v.rows_compared);
   a("rows_left_out", v.rows_left_out);
   a("rows_dropped", v.rows_dropped);
@@ -191,7 +233,14 @@ void fields(Archive& a, model::Facts& v) {
   a.table("graphs", v.segments);
   a.table("launches", v.eager_launches);
   a.table("alignment", v.alignment);
+  a.table("padded_launches", v.padded_launches);
+  a.table("padded_alignment", v.padded_alignment);
+  a.table("escaped", v.escaped);
   a.table("inputs", v.inputs);
+  a.table("opaque", v.opaque);
+  a.table("other_graphs", v.other_graphs);
+  a.table("unordered_pairs", v.unordered);
+  a.table("reference_differences", v.reference);
 }
 
 }  // namespace graphsan::record

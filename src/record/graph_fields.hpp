@@ -23,6 +23,7 @@ void fields(Archive& a, model::ArgumentField& v) {
   a("byte_offset", v.offset);
   a("size", v.size);
   a("is_pointer", v.is_pointer);
+  a("is_written", v.is_written);
 }
 
 template <typename Archive>
@@ -32,6 +33,10 @@ void fields(Archive& a, model::AddressUse& v) {
   a("address", v.address);
   a("owner", v.owner);
   a("owner_name", v.owner_name);
+  a("block", v.block);
+  a("captured_owner", v.captured_owner);
+  a("captured_owner_name", v.captured_owner_name);
+  a("captured_block", v.captured_block);
 }
 
 template <typename Archive>

@@ -32,6 +32,11 @@ struct InputView {
   std::int64_t lanes = 0;
   model::DType dtype = model::DType::kU8;
   bool is_activation = false;  ///< pad lanes hold values (an earlier batch's), not indices
+  /// What a pad lane's entry must be where it is no activation: -1 in slot mappings, else 0.
+  std::int64_t pad_value = 0;
+  /// Digest of what the host submitted for the real lanes (kvcache::row_digest); empty where the
+  /// step does not say. It differs from the buffer's where staging was overwritten in flight.
+  std::optional<std::uint64_t> submitted = std::nullopt;
 };
 
 /// A buffer whose state belongs to the step and is never restored by resync.
@@ -39,6 +44,14 @@ struct OpaqueView {
   std::string name;
   void* address = nullptr;
   std::int64_t bytes = 0;
+};
+
+/// A block of an allocator that a step's graphs may name: poisoned by experiments.
+struct ScratchView {
+  void* address = nullptr;
+  std::int64_t bytes = 0;
+  bool graph_pool = false;  ///< else the general pool
+  bool live = false;
 };
 
 /// A per-lane result: a view whose rows are lanes (top-k: lane-major rows per head are expressed
@@ -74,6 +87,8 @@ class CapturedStep {
   [[nodiscard]] virtual std::span<const Segment> segments(int step) const = 0;
   /// Bucket that step `step` is padded to.
   [[nodiscard]] virtual int bucket(int step) const = 0;
+  /// The other graphs of that bucket that could be replayed for step `step`.
+  [[nodiscard]] virtual std::vector<std::span<const Segment>> alternatives(int) const { return {}; }
 };
 
 struct CaptureRequest {
@@ -81,6 +96,8 @@ struct CaptureRequest {
   int live_step = -1;                       ///< kLive: whose batch
   device::CaptureMode mode = device::CaptureMode::kThreadLocal;
   bool warm_up = true;
+  /// Memory that is freed from now on is not used again while the captured step lives.
+  bool keep_freed = false;
 };
 
 /// Reference results computed by ops known to be right, outside any graph, from the buffers as they
@@ -155,6 +172,8 @@ class Step {
                                                               device::StreamRef stream) = 0;
   /// Named buffers, pools and freed blocks, for resolving addresses.
   [[nodiscard]] virtual device::AddressMap addresses() const = 0;
+  /// Blocks of the allocator that captured work may name, live and free.
+  [[nodiscard]] virtual std::vector<ScratchView> scratch() const { return {}; }
   [[nodiscard]] virtual Oracle* oracle() { return nullptr; }
   /// A step of another shape on the same device, or null where this kind of step cannot.
   [[nodiscard]] virtual std::unique_ptr<Step> reshaped(const Reshape&) const { return nullptr; }

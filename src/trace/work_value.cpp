@@ -62,7 +62,7 @@ std::vector<model::ArgumentField> argument_fields(const device::Kernel& kernel) 
   std::vector<model::ArgumentField> fields;
   fields.reserve(kernel.fields.size());
   for (const device::ArgumentFieldInfo& field : kernel.fields) {
-    fields.push_back({field.name, field.offset, field.size, field.is_pointer});
+    fields.push_back({field.name, field.offset, field.size, field.is_pointer, field.is_written});
   }
   return fields;
 }

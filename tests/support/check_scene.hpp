@@ -50,7 +50,8 @@ inline CheckedCase check_on_host(const check::CaseRequest& request,
 /// Makes the built-in step with a write path of the test's own.
 inline check::StepFactory with_path(std::shared_ptr<const step::minimax_m3::InsertPath> path) {
   return [path](device::Device& device, const check::CaseRequest& request) {
-    return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, path);
+    return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config,
+                                                             step::minimax_m3::program_with(path));
   };
 }
 

@@ -15,7 +15,7 @@ constexpr device::ArgumentFieldInfo kFields[] = {
     GRAPHSAN_ARGUMENT_FIELD(AttentionArgs, q),
     GRAPHSAN_ARGUMENT_FIELD(AttentionArgs, out),
     GRAPHSAN_ARGUMENT_FIELD(AttentionArgs, top_k),
-    GRAPHSAN_KV_CACHE_FIELDS(AttentionArgs, cache),
+    GRAPHSAN_READ_KV_CACHE_FIELDS(AttentionArgs, cache),
     GRAPHSAN_ARGUMENT_FIELD(AttentionArgs, k_scale),
     GRAPHSAN_ARGUMENT_FIELD(AttentionArgs, v_scale),
     GRAPHSAN_CONTEXT_FIELDS(AttentionArgs, context),

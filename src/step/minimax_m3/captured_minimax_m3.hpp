@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "device/caching_allocator.hpp"
@@ -18,20 +20,25 @@ class CapturedMinimaxM3 final : public CapturedStep {
     return steps_.at(static_cast<std::size_t>(step)).bucket;
   }
 
-  void add(int bucket, const BreakSet& breaks, CaptureMetadata metadata,
+  void add(int bucket, const BreakSet& breaks, CaptureMetadata metadata, int kind,
            std::vector<SegmentedCapture::Captured> segments);
   /// Index of the graph for a key, or -1.
-  [[nodiscard]] int find(int bucket, const BreakSet& breaks, CaptureMetadata metadata) const;
+  [[nodiscard]] int find(int bucket, const BreakSet& breaks, CaptureMetadata metadata,
+                         int kind) const;
   /// The next step replays graph `index`; -1: it runs eagerly.
   void assign(int bucket, int index) { steps_.push_back({bucket, index}); }
 
+  [[nodiscard]] std::vector<std::span<const Segment>> alternatives(int step) const override;
+
   device::PoolId graph_pool;
+  std::unique_ptr<device::FreedBlocksKept> kept;  ///< where the request asks for it
 
  private:
   struct Entry {
     int bucket;
     BreakSet breaks;
     CaptureMetadata metadata;
+    int kind;
     std::vector<SegmentedCapture::Captured> owned;
     std::vector<Segment> segments;
   };

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 
 #include "device/caching_allocator.hpp"
 #include "device/device.hpp"
+#include "model/facts.hpp"
 #include "step/minimax_m3/config.hpp"
 #include "step/minimax_m3/op_args.hpp"
 
@@ -16,6 +17,11 @@ namespace graphsan::step::minimax_m3 {
 struct Metadata {
   const std::int64_t* slots = nullptr;  ///< device array
   std::int32_t length = 0;              ///< entries of `slots`, pads (-1) included
+  // What a framework's host code knows of the batch without reading the device.
+  int step = -1;                         ///< -1: a dummy batch
+  std::int32_t tokens = 0;               ///< real lanes
+  std::int64_t max_context = 1;          ///< longest context of a lane, in tokens
+  std::span<const model::Lane> lanes{};  ///< the batch, pads included; empty for a dummy one
 };
 
 /// Everything that a write path may use for one layer. Host-side values are those at the call, so

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "kvcache/row_pack.hpp"
@@ -44,11 +45,10 @@ std::uint64_t memory_needed(const Config& config) {
   return 3 * caches + lanes * lane * static_cast<std::uint64_t>(config.layers);
 }
 
-MinimaxM3Step::MinimaxM3Step(device::Device& device, const Config& config,
-                             std::shared_ptr<const InsertPath> insert_path)
+MinimaxM3Step::MinimaxM3Step(device::Device& device, const Config& config, ProgramFactory program)
     : device_{&device},
       config_{(validate(config), config)},
-      insert_path_{insert_path ? std::move(insert_path) : make_insert_path(config)},
+      factory_{std::move(program)},
       plan_{config_},
       data_{config_, plan_},
       allocator_{device},
@@ -62,7 +62,9 @@ MinimaxM3Step::MinimaxM3Step(device::Device& device, const Config& config,
           std::make_unique<kvcache::CacheSet>(device, setup_stream_.get(), history_.views())},
       exact_{device, config_, plan_, plan_.max_tokens(), "eager"},
       persistent_{device, config_, plan_, plan_.buckets().front(), "persistent"},
-      forward_{device, config_, plan_, weights_, allocator_, insert_path_},
+      shared_{device, allocator_, config_, plan_, pool_, exact_, persistent_},
+      program_{factory_(config_)},
+      forward_{shared_, weights_, *program_},
       reference_{std::make_unique<Reference>(device, config_, plan_, pool_, exact_, persistent_,
                                              conversion_)} {
   description_ = {.name = "minimax-m3",
@@ -73,6 +75,8 @@ MinimaxM3Step::MinimaxM3Step(device::Device& device, const Config& config,
                   .steps = config_.steps};
   load_history(setup_stream_.get());
   split_history_pages();
+  program_->bind(shared_, setup_stream_.get());
+  device.synchronize(setup_stream_.get());
 }
 
 MinimaxM3Step::~MinimaxM3Step() = default;
@@ -163,8 +167,10 @@ std::vector<InputView> MinimaxM3Step::inputs(int step, Arm arm) const {
                      model::DType::kBf16, true});
   }
   views.push_back({"positions", lanes.positions, 8, 8, count, model::DType::kI64, false});
-  views.push_back({"slot mapping", lanes.slots, 8, 8, count, model::DType::kI64, false});
+  views.push_back({"slot mapping", lanes.slots, 8, 8, count, model::DType::kI64, false, -1});
   views.push_back({"sequence lengths", lanes.seq_lens, 4, 4, count, model::DType::kI32, false});
+  std::vector<InputView> more = program_->inputs(step, arm);
+  std::move(more.begin(), more.end(), std::back_inserter(views));
   return views;
 }
 
@@ -197,6 +203,7 @@ void MinimaxM3Step::reset(device::StreamRef stream) {
                   rows.size() * sizeof(std::uint16_t));
     device_->synchronize(stream);
   }
+  program_->reset(shared_, stream);
   device_->synchronize(stream);
   forward_.set_metadata(nullptr);
 }
@@ -280,6 +287,7 @@ void MinimaxM3Step::split_history_pages() {
 void MinimaxM3Step::write_history(device::StreamRef stream) {
   pool_.copy_pages(stream, history_, history_pages_);
   kvcache::copy_rows(stream, *history_set_, *pool_set_, history_rows_);
+  program_->history_written(shared_, stream);
 }
 
 void MinimaxM3Step::load_dummy_batch(device::StreamRef stream, int bucket) {
@@ -320,7 +328,17 @@ void MinimaxM3Step::prepare(int step, Arm arm, device::StreamRef stream) {
     upload(lanes.layers[static_cast<std::size_t>(layer)].base, rows.back());
   }
   device_->synchronize(stream);
-  live_metadata_ = {lanes.slots, count};
+  std::int64_t longest = 0;
+  for (const std::int32_t length : lengths) longest = std::max<std::int64_t>(longest, length);
+  live_metadata_ = {
+      .slots = lanes.slots,
+      .length = count,
+      .step = step,
+      .tokens = batch.tokens,
+      .max_context = longest,
+      .lanes = std::span{batch.lanes}.first(static_cast<std::size_t>(
+          std::min<std::size_t>(batch.lanes.size(), static_cast<std::size_t>(count))))};
+  program_->refill({shared_, stream, step, arm, lanes, live_metadata_});
   forward_.set_metadata(&live_metadata_);
 }
 
@@ -341,6 +359,7 @@ device::AddressMap MinimaxM3Step::addresses() const {
                        : (block.live ? device::Owner::kOtherAllocation : device::Owner::kFreeBlock),
          .name = pool ? "graph pool" : "caching allocator"});
   }
+  program_->describe(map);
   weights_.memory.describe(map);
   pool_.describe(map);
   exact_.memory.describe(map);
@@ -348,12 +367,23 @@ device::AddressMap MinimaxM3Step::addresses() const {
   return map;
 }
 
+std::vector<ScratchView> MinimaxM3Step::scratch() const {
+  std::vector<ScratchView> views;
+  for (const device::Block& block : allocator_.snapshot()) {
+    views.push_back({reinterpret_cast<void*>(block.address), static_cast<std::int64_t>(block.bytes),
+                     block.pool.value != 0, block.live});
+  }
+  return views;
+}
+
 std::unique_ptr<CapturedStep> MinimaxM3Step::capture(const CaptureRequest& request,
                                                      device::StreamRef stream) {
   auto captured = std::make_unique<CapturedMinimaxM3>();
-  const device::PoolId graph_pool = allocator_.create_pool();
-  captured->graph_pool = graph_pool;
-  // One graph for each (bucket, preset) in use, largest bucket first.
+  if (request.keep_freed) {
+    captured->kept = std::make_unique<device::FreedBlocksKept>(allocator_);
+  }
+  captured->graph_pool = allocator_.create_pool();
+  // One graph for each (bucket, preset, kind) in use, largest bucket first.
   for (const int bucket : plan_.buckets()) {
     for (int step = 0; step < config_.steps; ++step) {
       const CapturePreset wanted = preset(step);
@@ -363,31 +393,41 @@ std::unique_ptr<CapturedStep> MinimaxM3Step::capture(const CaptureRequest& reque
           plan_.step(request.live_step).bucket != bucket) {
         one.live_step = step;
       }
-      const int key = captured->find(bucket, wanted.breaks, wanted.metadata);
-      if (key < 0) capture_bucket(*captured, one, stream, wanted, bucket);
+      const int kind = program_->graph_kind(step);
+      if (captured->find(bucket, wanted.breaks, wanted.metadata, kind) < 0) {
+        capture_bucket(*captured, one, stream, wanted, bucket, kind);
+      }
     }
   }
   for (int step = 0; step < config_.steps; ++step) {
     const CapturePreset wanted = preset(step);
-    captured->assign(plan_.step(step).bucket,
-                     wanted.covered
-                         ? captured->find(plan_.step(step).bucket, wanted.breaks, wanted.metadata)
-                         : -1);
+    const int bucket = plan_.step(step).bucket;
+    int graph = -1;
+    if (wanted.covered) {
+      graph =
+          captured->find(bucket, wanted.breaks, wanted.metadata, program_->dispatched_kind(step));
+      if (graph < 0) {
+        graph = captured->find(bucket, wanted.breaks, wanted.metadata, program_->graph_kind(step));
+      }
+    }
+    captured->assign(bucket, graph);
   }
   return captured;
 }
 
 void MinimaxM3Step::capture_bucket(CapturedMinimaxM3& captured, const CaptureRequest& request,
                                    device::StreamRef stream, const CapturePreset& preset,
-                                   int bucket) {
+                                   int bucket, int kind) {
   const CaptureMetadata metadata = request.metadata.value_or(preset.metadata);
-  Metadata dummy{persistent_.slots, bucket};
+  Metadata dummy{
+      .slots = persistent_.slots, .length = bucket, .max_context = program_->dummy_context(kind)};
   if (metadata == CaptureMetadata::kLive) {
     prepare(request.live_step, Arm::kGraph, stream);
   } else {
     load_dummy_batch(stream, bucket);
     forward_.set_metadata(metadata == CaptureMetadata::kDummy ? &dummy : nullptr);
   }
+  program_->before_capture(shared_, stream, bucket);
   if (request.warm_up) {
     forward_.run(stream, persistent_, bucket, &pool_);
     device_->synchronize(stream);
@@ -405,7 +445,8 @@ void MinimaxM3Step::capture_bucket(CapturedMinimaxM3& captured, const CaptureReq
   auto segments = capture.end();
   allocator_.end_pool();
   device_->synchronize(stream);
-  captured.add(bucket, preset.breaks, preset.metadata, std::move(segments));
+  captured.add(bucket, preset.breaks, preset.metadata, kind, std::move(segments));
+  program_->after_capture(shared_, stream, bucket);
   forward_.set_metadata(nullptr);
 }
 
@@ -414,7 +455,7 @@ Oracle* MinimaxM3Step::oracle() { return reference_.get(); }
 std::unique_ptr<Step> MinimaxM3Step::reshaped(const Reshape& reshape) const {
   Config config = config_;
   if (reshape.tokens) config.tokens = *reshape.tokens;
-  return std::make_unique<MinimaxM3Step>(*device_, config, insert_path_);
+  return std::make_unique<MinimaxM3Step>(*device_, config, factory_);
 }
 
 }  // namespace graphsan::step::minimax_m3

@@ -8,10 +8,10 @@
 #include "step/minimax_m3/config.hpp"
 #include "step/minimax_m3/forward.hpp"
 #include "step/minimax_m3/input_data.hpp"
-#include "step/minimax_m3/insert_path.hpp"
 #include "step/minimax_m3/lane_buffers.hpp"
 #include "step/minimax_m3/pool.hpp"
 #include "step/minimax_m3/reference.hpp"
+#include "step/minimax_m3/step_program.hpp"
 #include "step/step.hpp"
 
 namespace graphsan::step::minimax_m3 {
@@ -26,11 +26,11 @@ namespace graphsan::step::minimax_m3 {
 /// The built-in MiniMax-M3 attention and KV write, several layers deep; minimax-m3.md in docs.
 class MinimaxM3Step final : public Step {
  public:
-  /// Allocates all memory and writes the history's copy. `insert_path` null: the configured one; a
-  /// planted fault passes its own. Throws ConfigError, DeviceError. The device must outlive the
-  /// step.
+  /// Allocates all memory and writes the history's copy. `program`: the host code between the
+  /// kernels; a planted fault passes its own. Throws ConfigError, DeviceError. The device must
+  /// outlive the step.
   MinimaxM3Step(device::Device& device, const Config& config,
-                std::shared_ptr<const InsertPath> insert_path = nullptr);
+                ProgramFactory program = sound_program());
   ~MinimaxM3Step() override;
 
   [[nodiscard]] const StepDescription& description() const override { return description_; }
@@ -38,7 +38,7 @@ class MinimaxM3Step final : public Step {
   [[nodiscard]] std::vector<OutputView> outputs(int step, Arm arm) const override;
   [[nodiscard]] std::vector<InputView> inputs(int step, Arm arm) const override;
   [[nodiscard]] std::optional<model::LogicalRow> owner(int cache, std::int64_t row) const override;
-  [[nodiscard]] std::vector<OpaqueView> opaque() const override { return {}; }
+  [[nodiscard]] std::vector<OpaqueView> opaque() const override { return program_->opaque(); }
   void reset(device::StreamRef stream) override;
   void profile(device::StreamRef stream) override;
   void write_history(device::StreamRef stream) override;
@@ -47,6 +47,7 @@ class MinimaxM3Step final : public Step {
   [[nodiscard]] std::unique_ptr<CapturedStep> capture(const CaptureRequest& request,
                                                       device::StreamRef stream) override;
   [[nodiscard]] device::AddressMap addresses() const override;
+  [[nodiscard]] std::vector<ScratchView> scratch() const override;
   [[nodiscard]] Oracle* oracle() override;
   [[nodiscard]] std::unique_ptr<Step> reshaped(const Reshape& reshape) const override;
 
@@ -59,11 +60,11 @@ class MinimaxM3Step final : public Step {
   void split_history_pages();
   void load_dummy_batch(device::StreamRef stream, int bucket);
   void capture_bucket(CapturedMinimaxM3& captured, const CaptureRequest& request,
-                      device::StreamRef stream, const CapturePreset& preset, int bucket);
+                      device::StreamRef stream, const CapturePreset& preset, int bucket, int kind);
 
   device::Device* device_;
   Config config_;
-  std::shared_ptr<const InsertPath> insert_path_;
+  ProgramFactory factory_;
   BatchPlan plan_;
   InputData data_;
   device::CachingAllocator allocator_;
@@ -76,6 +77,8 @@ class MinimaxM3Step final : public Step {
   std::unique_ptr<kvcache::CacheSet> history_set_;
   LaneBuffers exact_;
   LaneBuffers persistent_;
+  ProgramContext shared_;
+  std::unique_ptr<StepProgram> program_;
   Forward forward_;
   StepDescription description_;
   Metadata live_metadata_;

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "step/minimax_m3/forward.hpp"
 #include "step/minimax_m3/ops.hpp"
+#include "step/minimax_m3/step_program.hpp"
 
 namespace graphsan::step::minimax_m3 {
 
