@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/address_map.hpp"
 #include "device/error.hpp"
 #include "device/handles.hpp"
 #include "device/kernel.hpp"
@@ -108,6 +109,13 @@ class Device {
   virtual void set_copy(GraphExecRef exec, NodeRef node, const CopyParams& params) = 0;
   virtual void set_fill(GraphExecRef exec, NodeRef node, const FillParams& params) = 0;
 
+  /// What kind of memory an address is, for resolving what nobody named; kUnknown where the device
+  /// cannot tell.
+  [[nodiscard]] virtual Owner memory_kind(const void* address) const = 0;
+  /// Makes every later copy outside a capture wait until it has executed, as launch-blocking modes
+  /// do; an experiment on code that overwrites what a copy still reads.
+  void set_wait_for_copies(bool wait) noexcept { wait_for_copies_ = wait; }
+
   /// At most one listener; null removes it. Borrowed.
   void set_work_listener(WorkListener* listener) noexcept { listener_ = listener; }
 
@@ -124,10 +132,12 @@ class Device {
     listener_->on_work(record);
   }
   [[nodiscard]] bool has_listener() const noexcept { return listener_ != nullptr; }
+  [[nodiscard]] bool waits_for_copies() const noexcept { return wait_for_copies_; }
 
  private:
   friend class LabelScope;
   WorkListener* listener_ = nullptr;
+  bool wait_for_copies_ = false;
   std::string label_;
 };
 

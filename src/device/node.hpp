@@ -77,6 +77,7 @@ struct WorkRecord {
   std::optional<CopyParams> copy;
   std::optional<FillParams> fill;
   bool captured = false;
+  bool during_capture = false;  ///< issued while some capture of this device was under way
 };
 
 /// Sees every launch, copy and fill in issue order, on the issuing thread.

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "diagnose/experiments.hpp"
@@ -21,15 +24,51 @@ class StepExperiments final : public Experiments {
                                      std::span<const RowKey> rows) override;
 
  private:
+  using Wrong = std::set<RowKey>;
+  using Hook = std::function<void(int step)>;
+
+  // Passes.
+  [[nodiscard]] run::ArmLog replay(run::Capture& capture, run::PassOptions options);
+  [[nodiscard]] Wrong wrong_in(const run::ArmLog& log, bool carried = false);
+  [[nodiscard]] Wrong replay_wrong(const run::PassOptions& options);
+  [[nodiscard]] std::vector<std::uint64_t> digests(const run::ArmLog& log,
+                                                   std::span<const RowKey> rows);
+  /// Runs the change kRepeats times and the sham once, both as hooks before each replay.
+  [[nodiscard]] Outcome with_hooks(std::span<const RowKey> rows, const Hook& change,
+                                   const Hook& sham);
+  /// Counts rows that move when `poison` puts other bytes somewhere, and when the same.
+  [[nodiscard]] Outcome with_poison(std::span<const RowKey> rows,
+                                    const std::function<void(int step, int pattern)>& poison,
+                                    int patterns);
+  [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
+
+  // One a change.
   [[nodiscard]] ExperimentResult live_capture(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult fill_bucket(std::span<const RowKey> rows);
+  [[nodiscard]] Wrong run_reshaped(int tokens);
   [[nodiscard]] ExperimentResult poison_pad_lanes(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult neutral_pads(const Intervention& intervention,
+                                              std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows);
-  [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
-  [[nodiscard]] std::set<RowKey> replay_capture(const step::CaptureRequest& request, int repeats);
-  [[nodiscard]] std::set<RowKey> run_reshaped(int tokens);
-  [[nodiscard]] std::vector<std::uint64_t> digests_with_poison(std::span<const RowKey> rows,
-                                                               std::uint64_t seed);
+  [[nodiscard]] ExperimentResult patch(const Intervention& intervention,
+                                       std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult refresh_inputs(const Intervention& intervention,
+                                                std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult set_opaque(const Intervention& intervention,
+                                            std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult restore_after_capture(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult keep_freed(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult poison_blocks(std::span<const RowKey> rows, bool graph_pool);
+  [[nodiscard]] ExperimentResult other_graph(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult wait_for_copies(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult relaunch_escaped(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult eager_again(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult draw_again(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult replay_again(std::span<const RowKey> rows);
+
+  [[nodiscard]] const run::ArmLog& reference_arm() const;
+  void upload(void* to, std::span<const std::byte> bytes);
+  [[nodiscard]] std::vector<std::byte> download(const void* from, std::size_t bytes);
 
   run::ArmRunner& runner_;
   run::CaseRun& run_;

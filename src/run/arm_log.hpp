@@ -23,9 +23,20 @@ struct OutputRows {
 
 /// One input as it was when the step ran.
 struct InputLog {
-  std::string name;
-  std::uint64_t address = 0;
-  std::uint64_t digest = 0;  ///< of the real lanes
+  step::InputView view;
+  std::uint64_t digest = 0;      ///< of the real lanes
+  std::vector<std::byte> bytes;  ///< all lanes of the view, packed
+  /// Bytes of one lane.
+  [[nodiscard]] std::span<const std::byte> lane(std::size_t lane) const {
+    const auto size = static_cast<std::size_t>(view.lane_bytes);
+    return std::span{bytes}.subspan(lane * size, size);
+  }
+};
+
+/// One opaque buffer as it was just before the step ran.
+struct OpaqueLog {
+  step::OpaqueView view;
+  std::vector<std::byte> bytes;
 };
 
 /// What one arm did in one step. Rows are global numbers of the step's CacheSet, sorted.
@@ -43,7 +54,10 @@ struct StepLog {
   /// Bytes that each lane, pads included, would write into a cache with stray rows, by cache.
   std::map<int, std::vector<std::vector<std::byte>>> lane_rows;
   std::vector<device::WorkRecord> work;  ///< issued while the step ran
+  /// What a copy of `work` from host memory found there when it was issued, by index.
+  std::map<std::size_t, std::vector<std::byte>> copied;
   std::vector<InputLog> inputs;
+  std::vector<OpaqueLog> opaque;
   double milliseconds = 0;  ///< device time of the step
 
   /// Index of a row in `changed`, or -1.

@@ -15,21 +15,38 @@ constexpr std::int64_t kFullHashBytes = std::int64_t{256} << 20;
 
 constexpr std::uint64_t kNoncePattern = 0x6E6F'6E63'0000'0000ULL;
 
+/// Sources of this size and less are kept with a copy from host memory.
+constexpr std::size_t kCopiedBytes = std::size_t{1} << 20;
+
 /// Collects the work that a device is given during its life.
 class WorkTap final : public device::WorkListener {
  public:
-  WorkTap(device::Device& device, std::vector<device::WorkRecord>& into)
-      : device_{&device}, into_{&into} {
+  /// `copied` null: what copies find at their sources is not kept.
+  WorkTap(device::Device& device, std::vector<device::WorkRecord>& into,
+          std::map<std::size_t, std::vector<std::byte>>* copied = nullptr)
+      : device_{&device}, into_{&into}, copied_{copied} {
     device.set_work_listener(this);
   }
   WorkTap(const WorkTap&) = delete;
   WorkTap& operator=(const WorkTap&) = delete;
   ~WorkTap() override { device_->set_work_listener(nullptr); }
-  void on_work(const device::WorkRecord& record) override { into_->push_back(record); }
+  void on_work(const device::WorkRecord& record) override {
+    keep_source(record);
+    into_->push_back(record);
+  }
 
  private:
+  void keep_source(const device::WorkRecord& record) {
+    if (copied_ == nullptr || !record.copy || record.copy->bytes > kCopiedBytes) return;
+    const device::Owner owner = device_->memory_kind(record.copy->source);
+    if (owner != device::Owner::kHostPageable && owner != device::Owner::kHostPinned) return;
+    const auto* source = static_cast<const std::byte*>(record.copy->source);
+    (*copied_)[into_->size()].assign(source, source + record.copy->bytes);
+  }
+
   device::Device* device_;
   std::vector<device::WorkRecord>* into_;
+  std::map<std::size_t, std::vector<std::byte>>* copied_;
 };
 
 model::Arm reported_arm(step::Arm arm, model::Phase phase) {
@@ -160,20 +177,48 @@ std::vector<InputLog> ArmRunner::read_inputs(int step, step::Arm arm) {
   const auto tokens = static_cast<std::size_t>(step_->plan(step).tokens);
   std::vector<InputLog> logs;
   for (const step::InputView& input : step_->inputs(step, arm)) {
-    const std::size_t lanes = std::min(tokens, static_cast<std::size_t>(input.lanes));
+    InputLog log;
+    log.view = input;
+    const auto lanes = static_cast<std::size_t>(input.lanes);
     const auto lane_bytes = static_cast<std::size_t>(input.lane_bytes);
-    std::vector<std::byte> bytes(lanes * lane_bytes);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      device_->copy(stream(), bytes.data() + lane * lane_bytes,
-                    static_cast<const std::byte*>(input.address) +
-                        static_cast<std::int64_t>(lane) * input.lane_stride,
-                    lane_bytes);
+    log.bytes.resize(lanes * lane_bytes);
+    const auto* from = static_cast<const std::byte*>(input.address);
+    if (input.lane_stride == input.lane_bytes) {
+      device_->copy(stream(), log.bytes.data(), from, log.bytes.size());
+    } else {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        device_->copy(stream(), log.bytes.data() + lane * lane_bytes,
+                      from + static_cast<std::int64_t>(lane) * input.lane_stride, lane_bytes);
+      }
     }
     device_->synchronize(stream());
-    logs.push_back({input.name, reinterpret_cast<std::uint64_t>(input.address),
-                    kvcache::row_digest(bytes).value});
+    log.digest =
+        kvcache::row_digest(std::span{log.bytes}.first(std::min(tokens, lanes) * lane_bytes)).value;
+    logs.push_back(std::move(log));
   }
   return logs;
+}
+
+std::vector<OpaqueLog> ArmRunner::read_opaque() {
+  std::vector<OpaqueLog> logs;
+  for (const step::OpaqueView& view : step_->opaque()) {
+    logs.push_back({view, std::vector<std::byte>(static_cast<std::size_t>(view.bytes))});
+    device_->copy(stream(), logs.back().bytes.data(), view.address, logs.back().bytes.size());
+  }
+  if (!logs.empty()) device_->synchronize(stream());
+  return logs;
+}
+
+void ArmRunner::consult_reference(StepLog& log, step::Arm arm) {
+  if (step_->oracle() == nullptr) return;
+  for (int cache = 0; cache < static_cast<int>(caches_.views().size()); ++cache) {
+    log.lane_rows[cache] = step_->oracle()->lane_rows(log.step, arm, cache, stream());
+  }
+  for (const OutputRows& output : log.outputs) {
+    if (output.layout.kind != model::CacheKind::kOutput) continue;
+    log.attended[output.layout.layer] =
+        step_->oracle()->attend(log.step, arm, output.layout.layer, stream());
+  }
 }
 
 void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputWatch& outputs,
@@ -189,6 +234,7 @@ void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputW
       log.selections.push_back(step_->oracle()->select(step, arm, layer, stream()));
     }
   }
+  if (options.reference && step == 0) consult_reference(log, arm);
   if (options.explain_against != nullptr) {
     read_lane_rows(log, arm, *options.explain_against);
     attend(log, arm, *options.explain_against);
@@ -236,8 +282,9 @@ ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions
     place_pattern(made, step);
     const OutputWatch outputs = place_nonces(step, arm);
     if (options.before_run) options.before_run(step);
+    made.opaque = read_opaque();
     {
-      const WorkTap tap{*device_, made.work};
+      const WorkTap tap{*device_, made.work, &made.copied};
       device_->record(begin_.get(), stream());
       step_->run(step, arm, stream());
       device_->record(end_.get(), stream());
@@ -262,8 +309,12 @@ Capture ArmRunner::capture(const step::CaptureRequest& request, bool after_histo
     capture.step = step_->capture(request, stream());
     std::copy_if(work.begin(), work.end(), std::back_inserter(capture.work),
                  [](const device::WorkRecord& record) { return record.captured; });
+    std::copy_if(
+        work.begin(), work.end(), std::back_inserter(capture.escaped),
+        [](const device::WorkRecord& record) { return record.during_capture && !record.captured; });
   }
   device_->synchronize(stream());
+  capture.addresses = step_->addresses();
   for (const step::InputView& input : step_->inputs(0, step::Arm::kGraph)) {
     capture.inputs[input.name] = reinterpret_cast<std::uint64_t>(input.address);
   }
@@ -280,16 +331,18 @@ Capture ArmRunner::capture(const step::CaptureRequest& request, bool after_histo
   return capture;
 }
 
-void ArmRunner::start_from_capture(const Capture& capture) {
+void ArmRunner::start_from_capture(const Capture& capture, bool forget) {
   step_->reset(stream());
   if (capture.after_history) step_->write_history(stream());
-  if (!capture.changed.empty()) kvcache::unpack_rows(stream(), caches_, capture.residue);
+  if (!forget && !capture.changed.empty()) kvcache::unpack_rows(stream(), caches_, capture.residue);
   if (!capture.after_history) step_->write_history(stream());
   watch_.rebase(stream());
 }
 
 void ArmRunner::launch(step::CapturedStep& captured, int step, const PassOptions& options) {
-  for (const step::Segment& segment : captured.segments(step)) {
+  const std::span<const step::Segment> segments =
+      options.segments_for ? options.segments_for(step) : captured.segments(step);
+  for (const step::Segment& segment : segments) {
     if (segment.exec) {
       const device::GraphExecRef exec = options.exec_for ? options.exec_for(segment) : segment.exec;
       device_->launch(exec, stream());
@@ -304,7 +357,7 @@ ArmLog ArmRunner::replay(Capture& capture, const ArmLog& eager, model::Phase pha
   ArmLog log;
   log.arm = step::Arm::kGraph;
   const int steps = step_->description().steps;
-  start_from_capture(capture);
+  start_from_capture(capture, options.forget_capture);
   if (options.resync && !capture.left.empty()) {
     kvcache::copy_rows(stream(), snapshot_->caches(), caches_, capture.left);
     watch_.rebase_rows(stream(), capture.left);
@@ -321,14 +374,16 @@ ArmLog ArmRunner::replay(Capture& capture, const ArmLog& eager, model::Phase pha
     }
     const OutputWatch outputs = place_nonces(step, step::Arm::kGraph);
     if (options.before_run) options.before_run(step);
+    made.opaque = read_opaque();
     {
-      const WorkTap tap{*device_, made.work};
+      const WorkTap tap{*device_, made.work, &made.copied};
       device_->record(begin_.get(), stream());
       if (captured.segments(step).empty()) {
         step_->run(step, step::Arm::kGraph, stream());
       } else {
         launch(captured, step, options);
       }
+      if (options.after_run) options.after_run(step);
       device_->record(end_.get(), stream());
     }
     finish_step(made, step, step::Arm::kGraph, outputs, options, step + 1 == steps);

@@ -32,8 +32,16 @@ struct PassOptions {
   /// Where this pass differs from the given log, recompute what explains it: the attention of
   /// layers whose output differs, the rows of pad lanes for stray rows. Borrowed.
   const ArmLog* explain_against = nullptr;
+  /// Recompute with the reference ops what the first step should have written and put out.
+  bool reference = false;
+  /// Begin from caches that the capture has not touched.
+  bool forget_capture = false;
   /// Called after the inputs of a step are in place and before it runs.
   std::function<void(int step)> before_run;
+  /// Called when the work of a step has been issued, before it is waited for.
+  std::function<void(int step)> after_run;
+  /// Replaces the segments that replay a step; null: the captured step's own.
+  std::function<std::span<const step::Segment>(int step)> segments_for;
   /// Replaces the exec of a segment; null: the captured one.
   std::function<device::GraphExecRef(const step::Segment&)> exec_for;
 };
@@ -41,10 +49,12 @@ struct PassOptions {
 /// A captured step, and what warm-up and capture did to the caches.
 struct Capture {
   std::unique_ptr<step::CapturedStep> step;
-  std::vector<device::WorkRecord> work;  ///< what the graphs recorded, in issue order
-  std::vector<std::int64_t> changed;     ///< global rows that warm-up and capture changed, sorted
-  std::vector<std::int64_t> left;        ///< those that history does not overwrite
-  kvcache::RowPack residue;              ///< the bytes left in `changed`
+  std::vector<device::WorkRecord> work;     ///< what the graphs recorded, in issue order
+  std::vector<device::WorkRecord> escaped;  ///< issued meanwhile, but into no graph and no break
+  device::AddressMap addresses;             ///< who owned what when the capture ended
+  std::vector<std::int64_t> changed;  ///< global rows that warm-up and capture changed, sorted
+  std::vector<std::int64_t> left;     ///< those that history does not overwrite
+  kvcache::RowPack residue;           ///< the bytes left in `changed`
   std::map<std::string, std::uint64_t> inputs;  ///< addresses of the named inputs when captured
   bool after_history = false;
 };
@@ -87,7 +97,7 @@ class ArmRunner {
  private:
   struct OutputWatch;
   void start_from_history();
-  void start_from_capture(const Capture& capture);
+  void start_from_capture(const Capture& capture, bool forget);
   void finish_step(StepLog& log, int step, step::Arm arm, const OutputWatch& outputs,
                    const PassOptions& options, bool last);
   void read_lane_rows(StepLog& log, step::Arm arm, const ArmLog& against);
@@ -98,6 +108,8 @@ class ArmRunner {
   void read_changed(StepLog& log, bool keep_redo);
   void resync(const ArmLog& eager, int step, const StepLog& log);
   [[nodiscard]] std::vector<InputLog> read_inputs(int step, step::Arm arm);
+  [[nodiscard]] std::vector<OpaqueLog> read_opaque();
+  void consult_reference(StepLog& log, step::Arm arm);
   void launch(step::CapturedStep& captured, int step, const PassOptions& options);
 
   step::Step* step_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "run/consequences.hpp"
+#include "run/reference_compare.hpp"
 #include "run/row_sorting.hpp"
 
 namespace graphsan::run {
@@ -101,6 +102,7 @@ void CaseRunner::run_eager_arms() {
   PassOptions options;
   options.select = true;
   const ArmLog control = runner_.run_eager(step::Arm::kEager, model::Phase::kControl, options);
+  options.reference = true;
   out_.eager = runner_.run_eager(step::Arm::kEager, model::Phase::kEager, options);
   out_.facts.stability = compare_control(runner_.caches(), control, out_.eager);
   if (options_.padded_eager) {
@@ -218,7 +220,10 @@ void CaseRunner::collect() {
     const auto outputs = compare_outputs(steps_, out_.eager, *out_.carried, true);
     facts.outputs.insert(facts.outputs.end(), outputs.begin(), outputs.end());
   }
+  if (out_.padded_eager) mark_paddings(facts, *out_.padded_eager, out_.graph);
   facts.chain = build_chain(facts);
+  facts.reference_ran = !out_.eager.steps.empty() && !out_.eager.steps.front().attended.empty();
+  facts.reference = compare_with_reference(runner_.caches(), steps_, out_.eager);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     model::StepFacts step = steps_[i];
     const StepLog& log = out_.graph.steps[i];

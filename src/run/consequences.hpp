@@ -21,6 +21,9 @@ namespace graphsan::run {
     const std::vector<model::StepFacts>& steps, const ArmLog& eager, const ArmLog& graph,
     bool carried);
 
+/// Marks the selections and outputs of the local pass that the padded batch run eagerly shows too.
+void mark_paddings(model::Facts& facts, const ArmLog& padded_eager, const ArmLog& graph);
+
 /// A row with other bytes in a layer after one whose output already differs in the same step: it
 /// follows from that output and is no damage of its own.
 [[nodiscard]] bool is_consequence(const model::Facts& facts, const model::RowDifference& row);

@@ -69,4 +69,25 @@ std::vector<model::OutputDifference> compare_outputs(const std::vector<model::St
   return out;
 }
 
+void mark_paddings(model::Facts& facts, const ArmLog& padded_eager, const ArmLog& graph) {
+  const auto shows = [&](const auto& difference, model::CacheKind kind) {
+    if (difference.carried) return false;
+    const auto step = static_cast<std::size_t>(difference.step);
+    const auto lane = static_cast<std::size_t>(difference.lane);
+    const std::vector<OutputRows>& theirs = graph.steps[step].outputs;
+    const std::vector<OutputRows>& padded = padded_eager.steps[step].outputs;
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      if (theirs[i].layout.kind != kind || theirs[i].layout.layer != difference.layer) continue;
+      return theirs[i].lanes[lane] == padded[i].lanes[lane];
+    }
+    return false;
+  };
+  for (model::OutputDifference& difference : facts.outputs) {
+    difference.padded_eager_shows_it = shows(difference, model::CacheKind::kOutput);
+  }
+  for (model::TopKDifference& difference : facts.top_k) {
+    difference.padded_eager_shows_it = shows(difference, model::CacheKind::kTopK);
+  }
+}
+
 }  // namespace graphsan::run

@@ -63,6 +63,40 @@ double common_ratio(model::DType dtype, const std::vector<float>& eager,
   return constant ? median : 0.0;
 }
 
+/// The dtype of the same width that `dtype` may have been taken for, or itself.
+model::DType other_of(model::DType dtype) {
+  switch (dtype) {
+    case model::DType::kFp8E4M3:
+      return model::DType::kFp8E5M2;
+    case model::DType::kFp8E5M2:
+      return model::DType::kFp8E4M3;
+    case model::DType::kBf16:
+    case model::DType::kF32:
+    case model::DType::kI32:
+    case model::DType::kI64:
+    case model::DType::kU8:
+      return dtype;
+  }
+  return dtype;
+}
+
+/// Read as the other fp8, the graph's bytes give eager's values up to both formats' rounding.
+bool decodes_as_other(model::DType dtype, const std::vector<float>& eager,
+                      std::span<const std::byte> graph) {
+  constexpr double kBothRoundings = 0.2;  // 1/8 of e5m2 and 1/16 of e4m3
+  if (other_of(dtype) == dtype) return false;
+  const std::vector<float> other = model::decode(other_of(dtype), graph);
+  std::size_t close = 0;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < eager.size(); ++i) {
+    const double size = std::abs(static_cast<double>(eager[i]));
+    if (size < 0.02) continue;  // below e4m3's normal range
+    ++counted;
+    close += std::abs(static_cast<double>(other[i]) - eager[i]) <= kBothRoundings * size ? 1 : 0;
+  }
+  return counted >= 8 && close * 20 >= counted * 19;
+}
+
 }  // namespace
 
 model::ValueDifference value_difference(model::DType dtype, std::span<const std::byte> eager,
@@ -82,7 +116,9 @@ model::ValueDifference value_difference(model::DType dtype, std::span<const std:
         std::max(difference.max_code_distance, model::code_distance(dtype, left, right));
   }
   if (difference.elements == 0) return difference;
-  if (non_finite) {
+  if (decodes_as_other(dtype, a, graph)) {
+    difference.kind = model::ValueKind::kOtherDtype;
+  } else if (non_finite) {
     difference.kind = model::ValueKind::kNonFinite;
   } else if (difference.max_code_distance <= rounding_distance(dtype)) {
     difference.kind = model::ValueKind::kRounding;

@@ -105,16 +105,28 @@ class Scan {
   void add_declared(std::string name, std::uint32_t offset, std::uint64_t address) {
     device::OwnedRange range;
     if (address != 0) range = map_.resolve(address, epoch_);
-    uses_.push_back(
-        {std::move(name), offset, address, owner_kind(range.owner), std::move(range.name)});
+    add(std::move(name), offset, address, std::move(range));
   }
 
   void add_if_known(std::uint32_t offset, std::uint64_t address) {
     if (address == 0) return;
     device::OwnedRange range = map_.resolve(address, epoch_);
     if (range.owner == device::Owner::kUnknown) return;
-    uses_.push_back({word_name(work_, offset), offset, address, owner_kind(range.owner),
-                     std::move(range.name)});
+    add(word_name(work_, offset), offset, address, std::move(range));
+  }
+
+  void add(std::string name, std::uint32_t offset, std::uint64_t address,
+           device::OwnedRange range) {
+    const model::OwnerKind owner = owner_kind(range.owner);
+    uses_.push_back({.field = std::move(name),
+                     .offset = offset,
+                     .address = address,
+                     .owner = owner,
+                     .owner_name = range.name,
+                     .block = range.begin,
+                     .captured_owner = owner,
+                     .captured_owner_name = range.name,
+                     .captured_block = range.begin});
   }
 
   const model::Work& work_;
@@ -129,6 +141,20 @@ std::vector<model::AddressUse> scan_addresses(const model::Work& work,
                                               const device::AddressMap& map, std::uint64_t epoch) {
   return Scan{work, map, epoch}.run();
 }
+
+void resolve_captured(model::GraphSegment& segment, const device::AddressMap& captured) {
+  for (model::Work& node : segment.nodes) {
+    for (model::AddressUse& use : node.addresses) {
+      if (use.address == 0) continue;
+      device::OwnedRange range = captured.resolve(use.address, 0);
+      use.captured_owner = owner_kind(range.owner);
+      use.captured_owner_name = std::move(range.name);
+      use.captured_block = range.begin;
+    }
+  }
+}
+
+model::OwnerKind owner_of(device::Owner owner) { return owner_kind(owner); }
 
 void resolve_addresses(model::GraphSegment& segment, const device::AddressMap& map,
                        std::uint64_t epoch) {

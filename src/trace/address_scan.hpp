@@ -23,4 +23,9 @@ namespace graphsan::trace {
 void resolve_addresses(model::GraphSegment& segment, const device::AddressMap& map,
                        std::uint64_t epoch);
 
+/// Fills in who owned each address of the nodes when the capture ended.
+void resolve_captured(model::GraphSegment& segment, const device::AddressMap& captured);
+
+[[nodiscard]] model::OwnerKind owner_of(device::Owner owner);
+
 }  // namespace graphsan::trace

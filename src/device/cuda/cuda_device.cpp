@@ -148,21 +148,24 @@ void CudaDevice::launch(StreamRef stream, const Kernel& kernel, const LaunchDims
   const auto* bytes = static_cast<const std::byte*>(arguments);
   record.arguments.assign(bytes, bytes + kernel.argument_bytes);
   record.captured = captured;
+  record.during_capture = open_captures_ != 0;
   notify(std::move(record));
 }
 
 void CudaDevice::copy(StreamRef stream, void* destination, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   make_current();
-  const bool captured = has_listener() && captures(stream);
+  const bool captured = (has_listener() || waits_for_copies()) && captures(stream);
   GRAPHSAN_CUDA_CHECK(
       cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, native(stream)));
+  if (waits_for_copies() && !captured) GRAPHSAN_CUDA_CHECK(cudaStreamSynchronize(native(stream)));
   if (!has_listener()) return;
   WorkRecord record;
   record.kind = NodeKind::kCopy;
   record.name = "memcpy";
   record.copy = CopyParams{destination, source, bytes};
   record.captured = captured;
+  record.during_capture = open_captures_ != 0;
   notify(std::move(record));
 }
 
@@ -177,6 +180,7 @@ void CudaDevice::fill(StreamRef stream, void* destination, std::uint8_t value, s
   record.name = "memset";
   record.fill = FillParams{destination, bytes, value};
   record.captured = captured;
+  record.during_capture = open_captures_ != 0;
   notify(std::move(record));
 }
 
@@ -188,8 +192,28 @@ void CudaDevice::destroy(StreamRef stream) noexcept {
     ignore_failure(cudaStreamEndCapture(native(stream), &abandoned));
     if (abandoned != nullptr) ignore_failure(cudaGraphDestroy(abandoned));
     release_kept();
+    --open_captures_;
   }
   ignore_failure(cudaStreamDestroy(native(stream)));
+}
+
+Owner CudaDevice::memory_kind(const void* address) const {
+  make_current();
+  cudaPointerAttributes attributes{};
+  if (address == nullptr || cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+    ignore_failure(cudaGetLastError());
+    return Owner::kUnknown;
+  }
+  switch (attributes.type) {
+    case cudaMemoryTypeDevice:
+    case cudaMemoryTypeManaged:
+      return Owner::kOtherAllocation;
+    case cudaMemoryTypeHost:
+      return Owner::kHostPinned;
+    case cudaMemoryTypeUnregistered:
+      return Owner::kHostPageable;
+  }
+  return Owner::kUnknown;
 }
 
 void CudaDevice::destroy(EventRef event) noexcept {

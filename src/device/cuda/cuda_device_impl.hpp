@@ -62,6 +62,8 @@ class CudaDevice final : public Device {
   void set_copy(GraphExecRef exec, NodeRef node, const CopyParams& params) override;
   void set_fill(GraphExecRef exec, NodeRef node, const FillParams& params) override;
 
+  [[nodiscard]] Owner memory_kind(const void* address) const override;
+
   void destroy(StreamRef stream) noexcept override;
   void destroy(EventRef event) noexcept override;
   void destroy(GraphRef graph) noexcept override;
@@ -84,6 +86,7 @@ class CudaDevice final : public Device {
   DriverApi driver_;
   DeviceProperties properties_;
   std::unordered_map<void*, MemoryKind> allocations_;
+  int open_captures_ = 0;
   std::vector<Kept> kept_;  ///< freed by the caller, refused by CUDA
 };
 

@@ -31,6 +31,7 @@ cudaStreamCaptureMode to_cuda(CaptureMode mode) {
 void CudaDevice::begin_capture(StreamRef stream, CaptureMode mode) {
   make_current();
   GRAPHSAN_CUDA_CHECK(cudaStreamBeginCapture(native(stream), to_cuda(mode)));
+  ++open_captures_;
 }
 
 Graph CudaDevice::end_capture(StreamRef stream) {
@@ -38,6 +39,7 @@ Graph CudaDevice::end_capture(StreamRef stream) {
   cudaGraph_t graph = nullptr;
   const cudaError_t code = cudaStreamEndCapture(native(stream), &graph);
   ignore_failure(code);
+  --open_captures_;
   Graph owned{*this, GraphRef{graph}};
   if (!kept_.empty()) release_kept();
   if (code != cudaSuccess) throw_cuda_error(code, "cudaStreamEndCapture", __FILE__, __LINE__);

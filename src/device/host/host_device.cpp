@@ -140,7 +140,8 @@ void HostDevice::copy(StreamRef stream, void* destination, const void* source, s
   check_address("copy", destination);
   check_address("copy", source);
   accept("copy", target, CopyParams{destination, source, bytes});
-  if (target.capture == nullptr && is_pageable(destination)) run(target);
+  if (target.capture != nullptr) return;
+  if (is_pageable(destination) || waits_for_copies()) run(target);
 }
 
 void HostDevice::fill(StreamRef stream, void* destination, std::uint8_t value, std::size_t bytes) {
@@ -164,7 +165,14 @@ void HostDevice::accept(const char* call, HostStream& stream, Work work) {
   } else {
     enqueue(stream, std::move(work));
   }
+  record.during_capture = !captures_.empty();
   if (has_listener()) notify(std::move(record));
+}
+
+Owner HostDevice::memory_kind(const void* address) const {
+  if (address == nullptr) return Owner::kUnknown;
+  if (memory_.contains(address)) return Owner::kOtherAllocation;
+  return pinned_.contains(address) ? Owner::kHostPinned : Owner::kHostPageable;
 }
 
 void HostDevice::enqueue(HostStream& stream, Work work) {

@@ -58,6 +58,8 @@ class HostDevice final : public Device {
   void set_copy(GraphExecRef exec, NodeRef node, const CopyParams& params) override;
   void set_fill(GraphExecRef exec, NodeRef node, const FillParams& params) override;
 
+  [[nodiscard]] Owner memory_kind(const void* address) const override;
+
   void destroy(StreamRef stream) noexcept override;
   void destroy(EventRef event) noexcept override;
   void destroy(GraphRef graph) noexcept override;

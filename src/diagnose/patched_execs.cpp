@@ -1,0 +1,150 @@
+#include "diagnose/patched_execs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trace/alignment.hpp"
+#include "trace/work_recorder.hpp"
+
+namespace graphsan::diagnose {
+
+PatchedExecs::PatchedExecs(run::ArmRunner& runner, const run::CaseRun& run,
+                           const Intervention& intervention)
+    : runner_{runner}, run_{run}, intervention_{intervention} {
+  find_live_values();
+}
+
+bool PatchedExecs::names(const std::string& field) const {
+  return std::find(intervention_.names.begin(), intervention_.names.end(), field) !=
+         intervention_.names.end();
+}
+
+void PatchedExecs::find_live_values() {
+  for (const run::StepLog& log : run_.padded_eager->steps) {
+    const std::vector<model::Work> launches = trace::eager_work(log.work);
+    const auto at = static_cast<std::size_t>(log.step);
+    const std::vector<model::Work> breaks = trace::eager_work(run_.graph.steps[at].work);
+    for (const model::Alignment& line : trace::align(launches, run_.facts.segments, breaks)) {
+      if (line.launch < 0 || line.segment < 0) continue;
+      const NodeOf node{line.segment, line.node};
+      const auto& wanted = intervention_.nodes;
+      if (std::find(wanted.begin(), wanted.end(), node) == wanted.end()) continue;
+      const auto index = static_cast<std::size_t>(line.launch);
+      Live live{&log.work[index], nullptr};
+      const auto copied = log.copied.find(index);
+      if (copied != log.copied.end()) live.copied = &copied->second;
+      live_[{node.segment, node.node}][log.step] = live;
+      has_live_values_ = true;
+    }
+  }
+  for (int step = 0; step < static_cast<int>(run_.facts.steps.size()); ++step) {
+    const std::span<const step::Segment> segments = run_.capture.step->segments(step);
+    if (segments.size() != run_.facts.segments.size()) continue;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (!segments[i].graph) continue;
+      if (runner_.device().nodes(segments[i].graph).size() == run_.facts.segments[i].nodes.size()) {
+        segment_of_graph_[segments[i].graph.raw] = static_cast<int>(i);
+      }
+    }
+  }
+}
+
+device::GraphExecRef PatchedExecs::exec_for(const step::Segment& segment, int step, bool sham) {
+  const auto known = segment_of_graph_.find(segment.graph.raw);
+  if (known == segment_of_graph_.end()) return segment.exec;
+  device::Device& device = runner_.device();
+  auto exec = execs_.find(segment.graph.raw);
+  if (exec == execs_.end()) {
+    exec = execs_.emplace(segment.graph.raw, device.instantiate(segment.graph)).first;
+    nodes_[segment.graph.raw] = device.nodes(segment.graph);
+  }
+  const std::vector<device::NodeInfo>& nodes = nodes_[segment.graph.raw];
+  for (const auto& [place, by_step] : live_) {
+    if (place.first != known->second) continue;
+    const auto live = by_step.find(step);
+    if (live == by_step.end()) continue;
+    patch(exec->second.get(), nodes[static_cast<std::size_t>(place.second)], live->second, sham);
+  }
+  return exec->second.get();
+}
+
+void PatchedExecs::patch(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live,
+                         bool sham) {
+  switch (node.kind) {
+    case device::NodeKind::kKernel:
+      return patch_kernel(exec, node, live, sham);
+    case device::NodeKind::kCopy:
+      return patch_copy(exec, node, live, sham);
+    case device::NodeKind::kFill:
+      if (node.fill && live.record->fill) {
+        runner_.device().set_fill(
+            exec, node.node,
+            sham ? *node.fill
+                 : device::FillParams{node.fill->destination, live.record->fill->bytes,
+                                      live.record->fill->value});
+      }
+      return;
+    case device::NodeKind::kHostFunction:
+    case device::NodeKind::kEmpty:
+    case device::NodeKind::kEvent:
+    case device::NodeKind::kChildGraph:
+    case device::NodeKind::kAllocation:
+    case device::NodeKind::kConditional:
+    case device::NodeKind::kOther:
+      return;
+  }
+}
+
+void PatchedExecs::patch_kernel(device::GraphExecRef exec, const device::NodeInfo& node,
+                                const Live& live, bool sham) {
+  device::KernelParams params = node.kernel;
+  const device::WorkRecord& record = *live.record;
+  const bool all = intervention_.names.empty();
+  if (!sham) {
+    if (all || names("grid")) {
+      params.dims.grid = record.dims.grid;
+      params.dims.block = record.dims.block;
+    }
+    for (const device::ArgumentFieldInfo& field : record.kernel->fields) {
+      if (!(names(field.name) || (all && !field.is_pointer))) continue;
+      for (device::Argument& argument : params.arguments) {
+        const std::size_t end = argument.offset + argument.bytes.size();
+        if (field.offset < argument.offset || field.offset + field.size > end) continue;
+        std::memcpy(argument.bytes.data() + (field.offset - argument.offset),
+                    record.arguments.data() + field.offset, field.size);
+      }
+    }
+  }
+  runner_.device().set_kernel(exec, node.node, params);
+}
+
+const void* PatchedExecs::host_copy(const void* like, std::span<const std::byte> bytes) {
+  if (runner_.device().memory_kind(like) == device::Owner::kHostPinned) {
+    pinned_.emplace_back(runner_.device(), bytes.size(), device::MemoryKind::kPinnedHost);
+    std::memcpy(pinned_.back().data(), bytes.data(), bytes.size());
+    return pinned_.back().data();
+  }
+  pageable_.emplace_back(bytes.begin(), bytes.end());
+  return pageable_.back().data();
+}
+
+void PatchedExecs::patch_copy(device::GraphExecRef exec, const device::NodeInfo& node,
+                              const Live& live, bool sham) {
+  if (!node.copy || !live.record->copy) return;
+  device::CopyParams params = *node.copy;
+  if (intervention_.change == Change::kReplaceCopySources) {
+    const auto* source = static_cast<const std::byte*>(params.source);
+    // Only read: the program may have freed it, and the sham reads what the graph would.
+    params.source = sham || live.copied == nullptr
+                        ? host_copy(source, {source, params.bytes})
+                        : host_copy(source, std::span{*live.copied}.first(params.bytes));
+  } else if (!sham) {
+    if (names("destination")) params.destination = live.record->copy->destination;
+    if (names("source")) params.source = live.record->copy->source;
+    if (names("bytes") || intervention_.names.empty()) params.bytes = live.record->copy->bytes;
+  }
+  runner_.device().set_copy(exec, node.node, params);
+}
+
+}  // namespace graphsan::diagnose

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "diagnose/experiments.hpp"
+#include "run/arm_runner.hpp"
+#include "run/case_run.hpp"
+
+namespace graphsan::diagnose {
+
+/// Execs of our own, instantiated from the captured graphs, whose nodes are given before each step
+/// what the padded-eager arm passed in that step.
+class PatchedExecs {
+ public:
+  /// `run` must have segments, and a padded-eager arm. Borrowed.
+  PatchedExecs(run::ArmRunner& runner, const run::CaseRun& run, const Intervention& intervention);
+
+  /// The segments of the interesting step that hold a node to be patched have a launch to take the
+  /// words from in at least one step.
+  [[nodiscard]] bool has_live_values() const { return has_live_values_; }
+  /// The exec for a segment in `step`, patched with live values or, in a sham, with the node's own.
+  [[nodiscard]] device::GraphExecRef exec_for(const step::Segment& segment, int step, bool sham);
+
+ private:
+  struct Live {
+    const device::WorkRecord* record = nullptr;
+    const std::vector<std::byte>* copied = nullptr;  ///< what a host source held, or null
+  };
+  void find_live_values();
+  void patch(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live, bool sham);
+  void patch_kernel(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live,
+                    bool sham);
+  void patch_copy(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live,
+                  bool sham);
+  /// Host memory of ours, of the kind that `like` is, with `bytes`.
+  [[nodiscard]] const void* host_copy(const void* like, std::span<const std::byte> bytes);
+  [[nodiscard]] bool names(const std::string& field) const;
+
+  run::ArmRunner& runner_;
+  const run::CaseRun& run_;
+  Intervention intervention_;
+  std::map<void*, int> segment_of_graph_;
+  std::map<void*, std::vector<device::NodeInfo>> nodes_;
+  std::map<void*, device::GraphExec> execs_;
+  std::map<std::pair<int, int>, std::map<int, Live>> live_;  ///< (segment, node) → step → value
+  std::vector<device::Buffer> pinned_;
+  std::vector<std::vector<std::byte>> pageable_;
+  bool has_live_values_ = false;
+};
+
+}  // namespace graphsan::diagnose
