@@ -1,10 +1,17 @@
 #pragma once
 
+#include "probes/branch-at-capture/fault_ops.hpp"
 #include "probes/fault_ops/fault_common_ops.hpp"
+#include "probes/frozen-rng/fault_ops.hpp"
+#include "probes/frozen-scalar/fault_ops.hpp"
 
 // Every element op, X(Type) each; the kernels are instantiated from this list.
 #define GRAPHSAN_FAULT_OPS(X) \
   X(SlotsFromStart)           \
   X(BusyWait)                 \
   X(CopyFloat)                \
-  X(ScaleValues)
+  X(ScaleValues)              \
+  X(FirstBlocks)              \
+  X(RunOfSlots)               \
+  X(ClampLengths)             \
+  X(StochasticRound)
