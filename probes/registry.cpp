@@ -18,17 +18,16 @@ diagnose::ProbeRegistry builtin_probes() {
   add("topk-tie", make_topk_tie_probe());
   add("numeric-noise", make_numeric_noise_probe());
   add("escaped-launch", make_escaped_launch_probe());
-  add("branch-at-capture", make_branch_at_capture_probe());
-  add("elided-write", make_elided_write_probe());
+  add("missing-dependency", make_missing_dependency_probe());
   add("wrong-graph", make_wrong_graph_probe());
+  add("elided-write", make_elided_write_probe());
+  add("branch-at-capture", make_branch_at_capture_probe());
   add("racy-staging", make_racy_staging_probe());
   add("moved-buffer", make_moved_buffer_probe());
   add("stale-contents", make_stale_contents_probe());
   add("dead-host-memory", make_dead_host_memory_probe());
   add("replaced-workspace", make_replaced_workspace_probe());
   add("freed-memory", make_freed_memory_probe());
-  add("pool-alias", make_pool_alias_probe());
-  add("missing-dependency", make_missing_dependency_probe());
   add("missing-reset", make_missing_reset_probe());
   add("wrong-scale", make_wrong_scale_probe());
   add("frozen-rng", make_frozen_rng_probe());
@@ -37,6 +36,7 @@ diagnose::ProbeRegistry builtin_probes() {
   add("padding-write", make_padding_write_probe());
   add("padding-leak", make_padding_leak_probe());
   add("uninitialized-read", make_uninitialized_read_probe());
+  add("pool-alias", make_pool_alias_probe());
   add("capture-side-effect", make_capture_side_effect_probe());
   return registry;
 }

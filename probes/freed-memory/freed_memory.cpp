@@ -1,13 +1,54 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+std::string fix_text() {
+  return "Allocate before capture and keep alive as long as the graph lives, or allocate inside "
+         "the "
+         "capture from the graph's own pool.";
+}
+
+/// The graph names memory that was freed since, and may be used by others.
 class FreedMemoryProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    const std::vector<NodeUse> uses = lost_uses(facts);
+    if (uses.empty()) return {};
+    std::set<int> layers;
+    for (const NodeUse& use : uses) layers.insert(layer_of(use.node->source));
+    std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), layers);
+    const bool bites = !keys.empty();
+    if (!bites && differs(facts)) return {};
+    Suspicion suspicion = suspect(facts, "freed-memory", std::move(keys));
+    const NodeUse& first = uses.front();
+    suspicion.finding.summary =
+        fmt::format("node {} {} names memory that was freed after the capture{}", first.node->id,
+                    first.node->name, bites ? "" : "; nothing has been put there yet");
+    suspicion.finding.evidence.push_back(lost_text(first));
+    if (uses.size() > 1) {
+      suspicion.finding.evidence.push_back(
+          fmt::format("{} operands in all name memory that was freed", uses.size()));
+    }
+    suspicion.finding.fix = fix_text();
+    if (bites) {
+      point_to(suspicion.finding, *first.node);
+      confirm_by(suspicion, diagnose::Change::kKeepFreed);
+    } else {
+      suspicion.finding.not_runnable =
+          "nothing differs, so no experiment has anything to make right";
+    }
+    return {std::move(suspicion)};
   }
 };
 

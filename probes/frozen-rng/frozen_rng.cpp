@@ -1,13 +1,47 @@
+#include <fmt/format.h>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+/// What differs at first hand, if all of it is rounding.
+std::vector<RowKey> rounding_only(const Facts& facts) {
+  std::vector<RowKey> keys = primary_differences(facts);
+  for (const RowKey& key : keys) {
+    const model::RowDifference* row = row_of(facts, key);
+    if (row != nullptr && row->value.kind != model::ValueKind::kRounding) return {};
+  }
+  return keys;
+}
+
+/// A seed or offset of a generator is the capture's: every replay draws the same numbers.
 class FrozenRngProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    const FrozenWords words = frozen_words(facts);
+    if (words.nodes.empty()) return {};
+    std::vector<RowKey> keys = in_layers(facts, rounding_only(facts), words.layers);
+    if (keys.empty()) return {};
+    Suspicion suspicion = suspect(facts, "frozen-rng", std::move(keys));
+    suspicion.finding.summary = fmt::format(
+        "{} of {} was read on the host at capture: every replay draws the same random numbers",
+        words.fields.front(), words.first->name);
+    suspicion.finding.evidence.insert(suspicion.finding.evidence.end(), words.evidence.begin(),
+                                      words.evidence.end());
+    point_to(suspicion.finding, *words.first);
+    suspicion.finding.fix =
+        "Read seed and offset from a device buffer that is advanced before each replay, as "
+        "frameworks do for generators that are registered with a graph.";
+    confirm_by(suspicion, diagnose::Change::kDrawAgain);
+    confirm_by(suspicion, diagnose::Change::kPatchScalars, words.fields, words.nodes);
+    return {std::move(suspicion)};
   }
 };
 

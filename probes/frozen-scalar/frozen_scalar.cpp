@@ -1,13 +1,41 @@
+#include <fmt/format.h>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+/// A host value is baked into arguments, a copy's address or the grid.
 class FrozenScalarProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    const FrozenWords words = frozen_words(facts);
+    if (words.nodes.empty()) return {};
+    std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), words.layers);
+    if (keys.empty()) return {};
+    Suspicion suspicion = suspect(facts, "frozen-scalar", std::move(keys));
+    suspicion.finding.summary =
+        fmt::format("{} of {} is the capture's: every replay uses that value, whatever the batch",
+                    words.fields.front(), words.first->name);
+    suspicion.finding.evidence.insert(suspicion.finding.evidence.end(), words.evidence.begin(),
+                                      words.evidence.end());
+    point_to(suspicion.finding, *words.first);
+    suspicion.finding.fix =
+        "Pass values that change from step to step through device buffers that are refilled in "
+        "place; size grids and copies for the bucket and let the kernel look at the live length.";
+    confirm_by(suspicion, diagnose::Change::kPatchScalars, words.fields, words.nodes);
+    return {std::move(suspicion)};
+  }
+
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
+    if (facts.padded_alignment.empty() || !frozen_words(facts).nodes.empty()) return std::nullopt;
+    return "grids, scalars and copies of every node are those of the same batch run eagerly";
   }
 };
 

@@ -1,13 +1,57 @@
+#include <fmt/format.h>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+/// Nodes that no path orders touch one buffer, and one of them writes it.
 class MissingDependencyProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    if (facts.unordered.empty()) return {};
+    const model::UnorderedPair& pair = facts.unordered.front();
+    const auto& nodes = facts.segments[static_cast<std::size_t>(pair.segment)].nodes;
+    const model::Work& first = nodes[static_cast<std::size_t>(pair.first)];
+    const model::Work& second = nodes[static_cast<std::size_t>(pair.second)];
+    std::vector<RowKey> keys = primary_differences(facts);
+    const bool bites = !keys.empty();
+    if (!bites && differs(facts)) return {};
+    Suspicion suspicion = suspect(facts, "missing-dependency", std::move(keys));
+    suspicion.finding.summary =
+        fmt::format("{} and {} both touch {}, one writes it, and no edge orders them{}", first.name,
+                    second.name, pair.buffer, bites ? "" : "; the replays happen to agree");
+    for (const model::UnorderedPair& one : facts.unordered) {
+      const auto& all = facts.segments[static_cast<std::size_t>(one.segment)].nodes;
+      const model::Work& a = all[static_cast<std::size_t>(one.first)];
+      const model::Work& b = all[static_cast<std::size_t>(one.second)];
+      suspicion.finding.evidence.push_back(
+          fmt::format("no path between node {} {} ({}) and node {} {} ({}); both name {}", a.id,
+                      a.name, a.source, b.id, b.name, b.source, one.buffer));
+      if (suspicion.finding.evidence.size() == 4) break;
+    }
+    suspicion.finding.fix =
+        "Record an event after the writer and let the reader's stream wait for it: join side "
+        "streams before the first reader, not at the end of the step.";
+    if (bites) {
+      point_to(suspicion.finding, first);
+      confirm_by(suspicion, diagnose::Change::kSerialise);
+    } else {
+      suspicion.finding.not_runnable =
+          "all replays agree: an order that shows the damage did not come up";
+    }
+    return {std::move(suspicion)};
+  }
+
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
+    if (facts.segments.empty() || !facts.unordered.empty()) return std::nullopt;
+    return "edges order every two nodes that touch one buffer";
   }
 };
 

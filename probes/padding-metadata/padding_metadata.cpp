@@ -1,13 +1,52 @@
+#include <fmt/format.h>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+std::vector<const model::InputFacts*> garbage_tails(const Facts& facts) {
+  std::vector<const model::InputFacts*> inputs;
+  for (const model::InputFacts& input : facts.inputs) {
+    if (input.pads_unset > input.pads_from_earlier) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+/// Index entries of pad lanes that nobody set are used as indices or lengths.
 class PaddingMetadataProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    const std::vector<const model::InputFacts*> inputs = garbage_tails(facts);
+    std::vector<RowKey> keys = primary_differences(facts);
+    if (inputs.empty() || keys.empty()) return {};
+    std::vector<std::string> names;
+    for (const model::InputFacts* input : inputs) names.push_back(input->name);
+    Suspicion suspicion = suspect(facts, "padding-metadata", std::move(keys));
+    suspicion.finding.summary =
+        fmt::format("entries of {} beyond the real lanes were never set and are used all the same",
+                    names.front());
+    for (const model::InputFacts* input : inputs) {
+      suspicion.finding.evidence.push_back(fmt::format(
+          "{} of {} pad lanes' entries of {} are neither neutral nor an earlier batch's",
+          input->pads_unset - input->pads_from_earlier, input->pad_lanes, input->name));
+    }
+    suspicion.finding.fix =
+        "Fill the tails of slot, length and index buffers with neutral values (-1, 0) before each "
+        "replay, and take counts from the real batch, not from the padded rows.";
+    confirm_by(suspicion, diagnose::Change::kNeutralPadMetadata, names);
+    return {std::move(suspicion)};
+  }
+
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
+    if (facts.inputs.empty() || !garbage_tails(facts).empty()) return std::nullopt;
+    return "the pad lanes' entries of every index input are neutral, or an earlier batch's";
   }
 };
 

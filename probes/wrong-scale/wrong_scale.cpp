@@ -1,13 +1,96 @@
+#include <fmt/format.h>
+
+#include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
 
 namespace {
 
+using diagnose::RowKey;
+using diagnose::Suspicion;
+using model::Facts;
+
+/// Rows of the right place whose values are off by one factor, or are another dtype's bytes.
+std::vector<RowKey> scaled_rows(const Facts& facts) {
+  std::vector<RowKey> keys = primary_differences(facts);
+  std::erase_if(keys, [&](const RowKey& key) {
+    const model::RowDifference* row = row_of(facts, key);
+    return row == nullptr || row->row_class != model::RowClass::kWrongValue ||
+           (row->value.kind != model::ValueKind::kConstantRatio &&
+            row->value.kind != model::ValueKind::kOtherDtype);
+  });
+  return keys;
+}
+
+/// How the live scale or dtype can be given to the graph: state, an input, or a word of a node.
+void add_experiment(const Facts& facts, Suspicion& suspicion) {
+  std::vector<std::string> names;
+  for (const model::OpaqueFacts& state : facts.opaque) {
+    if (state.differs_from_eager) names.push_back(state.name);
+  }
+  if (!names.empty()) {
+    suspicion.finding.evidence.push_back(
+        fmt::format("before the replay, {} does not hold what it holds in eager", names.front()));
+    return confirm_by(suspicion, diagnose::Change::kOpaqueFromEager, names);
+  }
+  for (const model::InputFacts& input : facts.inputs) {
+    if (!input.contents_equal_eager) names.push_back(input.name);
+  }
+  if (!names.empty()) {
+    suspicion.finding.evidence.push_back(
+        fmt::format("{} does not hold what eager's holds", names.front()));
+    return confirm_by(suspicion, diagnose::Change::kRefreshInputs, names);
+  }
+  const FrozenWords words = frozen_words(facts);
+  if (!words.nodes.empty()) {
+    suspicion.finding.evidence.insert(suspicion.finding.evidence.end(), words.evidence.begin(),
+                                      words.evidence.end());
+    point_to(suspicion.finding, *words.first);
+    return confirm_by(suspicion, diagnose::Change::kPatchScalars, words.fields, words.nodes);
+  }
+  confirm_by(suspicion, diagnose::Change::kLiveCapture);
+}
+
+/// Right rows with a constant ratio, or bytes of another dtype: the scale or dtype is the
+/// capture's.
 class WrongScaleProbe final : public diagnose::Probe {
  public:
-  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
-    return {};
+  [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
+    std::vector<RowKey> keys = scaled_rows(facts);
+    if (keys.empty()) return {};
+    const model::RowDifference& first = *row_of(facts, keys.front());
+    Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
+    if (first.value.kind == model::ValueKind::kConstantRatio) {
+      suspicion.finding.summary = fmt::format(
+          "the graph writes the right rows with another scale: {:.4g} times eager's values",
+          first.value.ratio);
+    } else {
+      suspicion.finding.summary =
+          "the graph writes the right values as another fp8 dtype than eager";
+    }
+    suspicion.finding.evidence.push_back(
+        fmt::format("in {} of {} rows that differ at first hand, the graph's values are eager's {}",
+                    suspicion.rows.size(), primary_differences(facts).size(),
+                    first.value.kind == model::ValueKind::kConstantRatio
+                        ? fmt::format("times {:.4g}", first.value.ratio)
+                        : std::string{"read as another dtype"}));
+    add_experiment(facts, suspicion);
+    suspicion.finding.fix =
+        "Keep scales in device buffers that both paths read and that are calibrated before "
+        "capture; "
+        "choose the dtype where graph and eager share the choice.";
+    return {std::move(suspicion)};
+  }
+
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
+    for (const model::RowDifference& row : facts.rows) {
+      if (row.value.kind == model::ValueKind::kConstantRatio ||
+          row.value.kind == model::ValueKind::kOtherDtype) {
+        return std::nullopt;
+      }
+    }
+    return "no row is eager's times one factor, or eager's values as another dtype";
   }
 };
 

@@ -1,9 +1,11 @@
 #include "check/judge.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace graphsan::check {
 
@@ -47,6 +49,25 @@ bool differs(const Facts& facts) {
       std::any_of(facts.top_k.begin(), facts.top_k.end(),
                   [](const model::TopKDifference& d) { return d.kind != model::TopKKind::kTie; });
   return !facts.rows.empty() || facts.rows_dropped != 0 || selection || !facts.outputs.empty();
+}
+
+bool is_finding(const model::Finding& finding, std::initializer_list<std::string_view> mechanisms) {
+  return std::find(mechanisms.begin(), mechanisms.end(), finding.mechanism) != mechanisms.end();
+}
+
+/// Every difference is rounding or a tie, as the findings say.
+bool is_harmless(const model::CaseReport& report) {
+  return !report.findings.empty() &&
+         std::all_of(report.findings.begin(), report.findings.end(),
+                     [](const model::Finding& finding) {
+                       return is_finding(finding, {"numeric-noise", "topk-tie"});
+                     });
+}
+
+bool is_wrong_everywhere(const model::CaseReport& report) {
+  return std::any_of(
+      report.findings.begin(), report.findings.end(),
+      [](const model::Finding& finding) { return is_finding(finding, {"wrong-everywhere"}); });
 }
 
 /// What is lacking for "agreed", or nothing.
@@ -101,7 +122,8 @@ void judge(model::CaseReport& report, const ProofNeeds& needs) {
         "atomics, fixed split sizes), or look at missing and stray rows only";
     return;
   }
-  if (differs(facts)) {
+  const bool harmless = is_harmless(report);
+  if (!harmless && differs(facts)) {
     report.verdict = model::Verdict::kDiverged;
     if (only_eager_is_wrong(facts)) {
       report.reason =
@@ -121,7 +143,13 @@ void judge(model::CaseReport& report, const ProofNeeds& needs) {
     report.reason = *lacking;
     return;
   }
-  if (!report.findings.empty()) {
+  if (is_wrong_everywhere(report)) {
+    report.verdict = model::Verdict::kDiverged;
+    report.reason =
+        "eager and graph agree, and both differ from the reference: the graph is not to blame";
+    return;
+  }
+  if (!harmless && !report.findings.empty()) {
     report.verdict = model::Verdict::kHazard;
     report.reason = "all rows agree, but a finding stands";
     return;

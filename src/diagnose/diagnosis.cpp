@@ -157,7 +157,7 @@ class Diagnostician {
         refuted_.insert(id);
       }
     }
-    for (model::RuledOut& cleared : rule_out_suspects(facts_, experiments_, out_.experiments)) {
+    for (model::RuledOut& cleared : rule_out_suspects(facts_)) {
       if (!is_settled(cleared.mechanism)) out_.ruled_out.push_back(std::move(cleared));
     }
   }

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "run/consequences.hpp"
 
 namespace graphsan::diagnose {
 
@@ -20,7 +19,7 @@ using Why = std::optional<std::string>;
 std::size_t count_rows(const Facts& facts, RowClass row_class) {
   return static_cast<std::size_t>(
       std::count_if(facts.rows.begin(), facts.rows.end(), [&](const model::RowDifference& row) {
-        return row.row_class == row_class && !run::is_consequence(facts, row);
+        return row.row_class == row_class && !model::is_consequence(facts, row);
       }));
 }
 
@@ -126,11 +125,6 @@ Why stale_contents(const Facts& facts) {
       facts.inputs.size());
 }
 
-Why unstable_eager(const Facts& facts) {
-  if (!facts.stability.ran || !facts.stability.stable) return std::nullopt;
-  return "two eager passes agree bit for bit in every row, selection and output";
-}
-
 Why ties(const Facts& facts) {
   float margin = 0;
   std::size_t mismatches = 0;
@@ -146,39 +140,9 @@ Why ties(const Facts& facts) {
       mismatches, margin);
 }
 
-std::vector<RowKey> diverging_rows(const Facts& facts) {
-  std::vector<RowKey> rows;
-  for (const model::RowDifference& row : facts.rows) rows.push_back({row.step, row.cache, row.row});
-  return rows;
-}
-
-Why order(const Facts& facts, Experiments& experiments, std::vector<model::ExperimentRecord>& log) {
-  const std::vector<RowKey> rows = diverging_rows(facts);
-  if (rows.empty()) return std::nullopt;
-  const ExperimentResult result =
-      experiments.run({.change = Change::kSerialise, .names = {}, .nodes = {}}, rows);
-  model::ExperimentRecord record;
-  record.name = "serialised replay";
-  record.change = "edges added between all nodes in creation order";
-  if (const auto* reason = std::get_if<NotRunnable>(&result)) {
-    record.not_runnable = reason->reason;
-    log.push_back(std::move(record));
-    return std::nullopt;
-  }
-  const auto& outcome = std::get<Outcome>(result);
-  record.repeats = outcome.repeats;
-  record.outcome = fmt::format("{} of {} rows became right", outcome.hit_with_change, outcome.rows);
-  record.sham_outcome = fmt::format("{} of {} rows right in a clone without new edges",
-                                    outcome.hit_in_sham, outcome.rows);
-  log.push_back(std::move(record));
-  if (outcome.hit_with_change != 0 || outcome.hit_in_sham != 0) return std::nullopt;
-  return fmt::format("with every node put in order, all {} rows stay wrong", outcome.rows);
-}
-
 }  // namespace
 
-std::vector<model::RuledOut> rule_out_suspects(const Facts& facts, Experiments* experiments,
-                                               std::vector<model::ExperimentRecord>& log) {
+std::vector<model::RuledOut> rule_out_suspects(const Facts& facts) {
   std::vector<model::RuledOut> cleared;
   const auto add = [&](const char* mechanism, const Why& why) {
     if (why) cleared.push_back({mechanism, *why});
@@ -187,8 +151,6 @@ std::vector<model::RuledOut> rule_out_suspects(const Facts& facts, Experiments* 
   add("freed-memory", fresh_tensor(facts));
   add("moved-buffer", stale_pointer(facts));
   add("stale-contents", stale_contents(facts));
-  if (experiments != nullptr) add("missing-dependency", order(facts, *experiments, log));
-  add("unstable-eager", unstable_eager(facts));
   add("topk-tie", ties(facts));
   return cleared;
 }

@@ -1,5 +1,7 @@
 #include "model/facts.hpp"
 
+#include <algorithm>
+
 #include "model/enum_words.hpp"
 
 namespace graphsan::model {
@@ -136,6 +138,48 @@ std::string_view to_string(ChainStage stage) {
 
 std::optional<ChainStage> parse_chain_stage(std::string_view word) {
   return parse_word(word, ChainStage::kNextLayer);
+}
+
+namespace {
+
+bool is_output_before(const Facts& facts, int step, int layer) {
+  return std::any_of(facts.outputs.begin(), facts.outputs.end(),
+                     [&](const OutputDifference& output) {
+                       return !output.carried && output.step == step && output.layer < layer;
+                     });
+}
+
+/// Some row of a cache of `layer` differs in `step`.
+bool is_row_of(const Facts& facts, int step, int layer) {
+  return std::any_of(facts.rows.begin(), facts.rows.end(), [&](const RowDifference& row) {
+    return row.step == step && facts.caches[static_cast<std::size_t>(row.cache)].layer == layer;
+  });
+}
+
+}  // namespace
+
+bool is_consequence(const Facts& facts, const RowDifference& row) {
+  if (row.row_class != RowClass::kWrongValue) return false;
+  const int layer = facts.caches[static_cast<std::size_t>(row.cache)].layer;
+  return is_output_before(facts, row.step, layer);
+}
+
+bool is_consequence(const Facts& facts, const TopKDifference& difference) {
+  if (difference.carried) return true;
+  if (difference.reproduced_from_graph_cache == false) return false;
+  return is_output_before(facts, difference.step, difference.layer) ||
+         is_row_of(facts, difference.step, difference.layer);
+}
+
+bool is_consequence(const Facts& facts, const OutputDifference& difference) {
+  if (difference.carried) return true;
+  if (difference.reproduced_from_graph_cache == false) return false;
+  const bool selected = std::any_of(
+      facts.top_k.begin(), facts.top_k.end(), [&](const TopKDifference& top_k) {
+        return !top_k.carried && top_k.step == difference.step && top_k.layer == difference.layer;
+      });
+  return selected || is_output_before(facts, difference.step, difference.layer) ||
+         is_row_of(facts, difference.step, difference.layer);
 }
 
 }  // namespace graphsan::model

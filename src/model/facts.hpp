@@ -303,4 +303,13 @@ struct Facts {
   std::uint64_t nodes = 0;  ///< over the segments of the graphs that were replayed
 };
 
+/// A row with other bytes in a layer after one whose output already differs in the same step: it
+/// follows from that output and is no damage of its own.
+[[nodiscard]] bool is_consequence(const Facts& facts, const RowDifference& row);
+/// A selection of the local pass that the reference indexer reproduces from the graph's cache, or
+/// that comes after another difference of its step: it follows from that.
+[[nodiscard]] bool is_consequence(const Facts& facts, const TopKDifference& difference);
+/// An output of the local pass that follows in the same way from rows, selections or outputs before.
+[[nodiscard]] bool is_consequence(const Facts& facts, const OutputDifference& difference);
+
 }  // namespace graphsan::model

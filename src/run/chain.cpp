@@ -40,7 +40,7 @@ ChainLink write_link(const Facts& facts, ChainStage stage, bool index_key) {
     const CacheKind kind = facts.caches[static_cast<std::size_t>(row.cache)].kind;
     const bool ours = index_key ? kind == CacheKind::kIndexKey
                                 : kind == CacheKind::kKey || kind == CacheKind::kValue;
-    if (!ours || !is_graph_fault(row) || is_consequence(facts, row)) continue;
+    if (!ours || !is_graph_fault(row) || model::is_consequence(facts, row)) continue;
     if (!link.broken) {
       link.broken = true;
       link.step = row.step;
@@ -206,15 +206,6 @@ ChainLink next_layer_link(const Facts& facts, int first_layer) {
 }
 
 }  // namespace
-
-bool is_consequence(const Facts& facts, const model::RowDifference& row) {
-  if (row.row_class != model::RowClass::kWrongValue) return false;
-  const int layer = facts.caches[static_cast<std::size_t>(row.cache)].layer;
-  return std::any_of(facts.outputs.begin(), facts.outputs.end(),
-                     [&](const model::OutputDifference& output) {
-                       return !output.carried && output.step == row.step && output.layer < layer;
-                     });
-}
 
 std::vector<ChainLink> build_chain(const Facts& facts) {
   const TopKDifference* difference = clearest(facts);

@@ -24,10 +24,6 @@ namespace graphsan::run {
 /// Marks the selections and outputs of the local pass that the padded batch run eagerly shows too.
 void mark_paddings(model::Facts& facts, const ArmLog& padded_eager, const ArmLog& graph);
 
-/// A row with other bytes in a layer after one whose output already differs in the same step: it
-/// follows from that output and is no damage of its own.
-[[nodiscard]] bool is_consequence(const model::Facts& facts, const model::RowDifference& row);
-
 /// The causal chain over everything found: index-K write, K/V write, score, top-k, blocks read,
 /// output, next layer; the link that broke first, by step, layer and stage, is marked. Empty where
 /// nothing is broken.

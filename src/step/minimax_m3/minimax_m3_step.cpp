@@ -357,7 +357,9 @@ device::AddressMap MinimaxM3Step::addresses() const {
          .end = block.address + block.bytes,
          .owner = pool ? device::Owner::kGraphPool
                        : (block.live ? device::Owner::kOtherAllocation : device::Owner::kFreeBlock),
-         .name = pool ? "graph pool" : "caching allocator"});
+         .name = pool ? "graph pool"
+                       : block.live ? fmt::format("allocation {}", block.allocated_epoch)
+                                    : "freed block"});
   }
   program_->describe(map);
   weights_.memory.describe(map);
