@@ -4,6 +4,9 @@
 #include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/frozen-rng/fault_ops.hpp"
 #include "probes/frozen-scalar/fault_ops.hpp"
+#include "probes/padding-leak/fault_ops.hpp"
+#include "probes/padding-metadata/fault_ops.hpp"
+#include "probes/padding-write/fault_ops.hpp"
 
 // Every element op, X(Type) each; the kernels are instantiated from this list.
 #define GRAPHSAN_FAULT_OPS(X) \
@@ -14,4 +17,12 @@
   X(FirstBlocks)              \
   X(RunOfSlots)               \
   X(ClampLengths)             \
-  X(StochasticRound)
+  X(StochasticRound)          \
+  X(ClampSlots)               \
+  X(WriteByPage)              \
+  X(ScaleOverLanes)           \
+  X(PickLanesByProduct)       \
+  X(SharedUnit)               \
+  X(RoundToUnit)              \
+  X(KeepBelowTotal)           \
+  X(ReorderSequences)
