@@ -1,6 +1,7 @@
 #pragma once
 
 #include "probes/branch-at-capture/fault_ops.hpp"
+#include "probes/capture-side-effect/fault_ops.hpp"
 #include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/frozen-rng/fault_ops.hpp"
 #include "probes/frozen-scalar/fault_ops.hpp"
@@ -25,4 +26,6 @@
   X(SharedUnit)               \
   X(RoundToUnit)              \
   X(KeepBelowTotal)           \
-  X(ReorderSequences)
+  X(ReorderSequences)         \
+  X(AddMaskedKey)             \
+  X(AddMaskedValue)
