@@ -8,6 +8,7 @@
 #include "probes/padding-leak/fault_ops.hpp"
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
+#include "probes/wrong-graph/fault_ops.hpp"
 
 // Every element op, X(Type) each; the kernels are instantiated from this list.
 #define GRAPHSAN_FAULT_OPS(X) \
@@ -28,4 +29,6 @@
   X(KeepBelowTotal)           \
   X(ReorderSequences)         \
   X(AddMaskedKey)             \
-  X(AddMaskedValue)
+  X(AddMaskedValue)           \
+  X(ShortenContexts)          \
+  X(ChooseSlots)

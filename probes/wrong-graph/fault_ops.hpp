@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "device/kernel.hpp"
+#include "step/minimax_m3/host_device.hpp"
+
+namespace graphsan::faults {
+
+/// shortened[i] = min(lengths[i], longest): contexts as a kernel for short ones sees them.
+struct ShortenContexts {
+  static constexpr const char* kName = "shorten_contexts";
+  std::int64_t count;
+  std::int32_t* shortened;
+  const std::int32_t* lengths;
+  std::int64_t longest;
+  GRAPHSAN_HOST_DEVICE void operator()(std::int64_t i) const {
+    shortened[i] = lengths[i] < longest ? lengths[i] : static_cast<std::int32_t>(longest);
+  }
+  static constexpr device::ArgumentFieldInfo kFields[] = {{"count", 0, 8, false},
+                                                          {"shortened", 8, 8, true, true},
+                                                          {"lengths", 16, 8, true},
+                                                          {"longest", 24, 8, false}};
+};
+
+/// chosen[i] = slots[i] where lane i's position begins a block, if `first` is 1, or does not, if it
+/// is 0; else -1.
+struct ChooseSlots {
+  static constexpr const char* kName = "choose_slots";
+  std::int64_t count;
+  std::int64_t* chosen;
+  const std::int64_t* slots;
+  const std::int64_t* positions;
+  std::int64_t block;
+  std::int64_t first;
+  GRAPHSAN_HOST_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t begins = positions[i] % block == 0 ? 1 : 0;
+    chosen[i] = begins == first ? slots[i] : -1;
+  }
+  static constexpr device::ArgumentFieldInfo kFields[] = {
+      {"count", 0, 8, false},     {"chosen", 8, 8, true, true}, {"slots", 16, 8, true},
+      {"positions", 24, 8, true}, {"block", 32, 8, false},      {"first", 40, 8, false}};
+};
+
+}  // namespace graphsan::faults
