@@ -5,6 +5,7 @@
 #include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/frozen-rng/fault_ops.hpp"
 #include "probes/frozen-scalar/fault_ops.hpp"
+#include "probes/missing-reset/fault_ops.hpp"
 #include "probes/padding-leak/fault_ops.hpp"
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
@@ -31,4 +32,8 @@
   X(AddMaskedKey)             \
   X(AddMaskedValue)           \
   X(ShortenContexts)          \
-  X(ChooseSlots)
+  X(ChooseSlots)              \
+  X(PublishByLastSplit)       \
+  X(AddSplit)                 \
+  X(StoreSum)                 \
+  X(PackSlots)
