@@ -9,6 +9,7 @@
 #include "probes/padding-leak/fault_ops.hpp"
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
+#include "probes/uninitialized-read/fault_ops.hpp"
 #include "probes/wrong-graph/fault_ops.hpp"
 
 // Every element op, X(Type) each; the kernels are instantiated from this list.
@@ -36,4 +37,8 @@
   X(PublishByLastSplit)       \
   X(AddSplit)                 \
   X(StoreSum)                 \
-  X(PackSlots)
+  X(PackSlots)                \
+  X(LeaveTrialResults)        \
+  X(CorrectValues)            \
+  X(DropFlagged)              \
+  X(AddPartial)
