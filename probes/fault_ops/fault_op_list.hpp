@@ -6,6 +6,7 @@
 #include "probes/frozen-rng/fault_ops.hpp"
 #include "probes/frozen-scalar/fault_ops.hpp"
 #include "probes/missing-reset/fault_ops.hpp"
+#include "probes/numeric-noise/fault_ops.hpp"
 #include "probes/padding-leak/fault_ops.hpp"
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
@@ -41,4 +42,5 @@
   X(LeaveTrialResults)        \
   X(CorrectValues)            \
   X(DropFlagged)              \
-  X(AddPartial)
+  X(AddPartial)               \
+  X(SumOfSplits)
