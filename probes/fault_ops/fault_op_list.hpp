@@ -11,6 +11,7 @@
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
 #include "probes/uninitialized-read/fault_ops.hpp"
+#include "probes/unstable-eager/fault_ops.hpp"
 #include "probes/wrong-graph/fault_ops.hpp"
 
 // Every element op, X(Type) each; the kernels are instantiated from this list.
@@ -43,4 +44,7 @@
   X(CorrectValues)            \
   X(DropFlagged)              \
   X(AddPartial)               \
-  X(SumOfSplits)
+  X(SumOfSplits)              \
+  X(CountRun)                 \
+  X(AddInArrivalOrder)        \
+  X(AddUnlocked)
