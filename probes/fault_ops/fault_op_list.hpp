@@ -10,6 +10,7 @@
 #include "probes/padding-leak/fault_ops.hpp"
 #include "probes/padding-metadata/fault_ops.hpp"
 #include "probes/padding-write/fault_ops.hpp"
+#include "probes/topk-tie/fault_ops.hpp"
 #include "probes/uninitialized-read/fault_ops.hpp"
 #include "probes/unstable-eager/fault_ops.hpp"
 #include "probes/wrong-graph/fault_ops.hpp"
@@ -47,4 +48,5 @@
   X(SumOfSplits)              \
   X(CountRun)                 \
   X(AddInArrivalOrder)        \
-  X(AddUnlocked)
+  X(AddUnlocked)              \
+  X(PreferLaterOfTies)
