@@ -69,7 +69,7 @@ struct AddressUse {
   std::uint64_t block = 0;  ///< first address of the owner's range; 0 where unknown
   // A node's address, as it resolved when the capture ended; equal to the above for a launch.
   OwnerKind captured_owner = OwnerKind::kUnknown;
-  std::string captured_owner_name;
+  std::string captured_owner_name = {};
   std::uint64_t captured_block = 0;
 };
 
