@@ -39,8 +39,9 @@ TEST(EnumWords, OfRowsReadBack) {
             (Words{"missing", "stray", "wrong-value", "eager-stray", "eager-missing"}));
   EXPECT_EQ(words_read_back<OriginKind>(parse_origin_kind),
             (Words{"unknown", "untouched", "this-row", "other-row", "earlier-step", "pad-lane"}));
-  EXPECT_EQ(words_read_back<ValueKind>(parse_value_kind),
-            (Words{"none", "constant-ratio", "rounding", "non-finite", "arbitrary"}));
+  EXPECT_EQ(
+      words_read_back<ValueKind>(parse_value_kind),
+      (Words{"none", "constant-ratio", "rounding", "non-finite", "arbitrary", "other-dtype"}));
   EXPECT_EQ(
       words_read_back<Place>(parse_place),
       (Words{"ordinary", "last-row", "null-page", "live-row", "earlier-batch", "guard-zone"}));

@@ -6,6 +6,7 @@ usage: report_schema_test.py PROGRAM   (write_sample_report, which prints the sa
 import copy
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -93,6 +94,18 @@ class ReportSchema(unittest.TestCase):
         }
         for name, spoil in spoils.items():
             self.assertTrue(self.refused(spoil), name)
+
+    def test_value_kinds_are_those_of_the_model_and_the_page_has_a_sentence_for_each(self):
+        kinds = re.findall(r'case ValueKind::\w+:\s+return "([^"]+)"',
+                           (ROOT / "src/model/facts.cpp").read_text())
+        self.assertIn("other-dtype", kinds)
+        value = SCHEMA["$defs"]["row_difference"]["properties"]["value"]
+        self.assertEqual(value["properties"]["kind"]["enum"], kinds)
+        sentences = (ROOT / "reports/html/page/js/words.js").read_text()
+        sentences = sentences[sentences.index("function valueSentence"):]
+        sentences = sentences[:sentences.index("\n}")]
+        self.assertEqual(set(re.findall(r"^    '?([\w-]+)'?: ", sentences, re.MULTILINE)) | {"none"},
+                         set(kinds))
 
 
 if __name__ == "__main__":

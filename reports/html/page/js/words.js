@@ -91,6 +91,7 @@ function valueSentence(value) {
     rounding: `at most ${figure(value.max_code_distance)} representable values apart: rounding`,
     'non-finite': 'the graph has values that are not finite',
     arbitrary: 'without a pattern in the values',
+    'other-dtype': 'the graph\'s bytes are eager\'s values in another dtype of the same width',
   };
   return kinds[value.kind] ? `${elements}; ${kinds[value.kind]}.` : null;
 }
