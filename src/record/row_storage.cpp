@@ -21,11 +21,18 @@ struct TableShape {
 
 TableShape shape_of(std::string_view table) {
   constexpr TableShape kShapes[] = {
-      {"run", "run_id", ""},          {"environment", "run_id", ""},
-      {"cases", "case_id", ""},       {"caches", "cache", ""},
-      {"cache_buffers", "cache", ""}, {"steps", "step_index", ""},
-      {"lanes", "lane", ""},          {"graphs", "graph", ""},
-      {"nodes", "node", "node_"},     {"launches", "launch", "launch_"},
+      {"run", "run_id", ""},
+      {"environment", "run_id", ""},
+      {"cases", "case_id", ""},
+      {"caches", "cache", ""},
+      {"cache_buffers", "cache", ""},
+      {"steps", "step_index", ""},
+      {"lanes", "lane", ""},
+      {"graphs", "graph", ""},
+      {"nodes", "node", "node_"},
+      {"launches", "launch", "launch_"},
+      {"padded_launches", "launch", "padded_launch_"},
+      {"escaped", "launch", "escaped_"},
       {"findings", "finding", ""},
   };
   for (const TableShape& shape : kShapes) {

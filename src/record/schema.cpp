@@ -1,9 +1,11 @@
 #include "record/schema.hpp"
 
+#include <string>
+
 namespace graphsan::record {
 namespace {
 
-constexpr char kSchema[] = R"sql(
+constexpr char kRunAndRows[] = R"sql(
 CREATE TABLE run (
   run_id INTEGER PRIMARY KEY,           -- always 0
   tool_version TEXT, scenario TEXT, command TEXT,
@@ -45,7 +47,7 @@ CREATE TABLE cases (
   failure_phase TEXT, failure_step INTEGER, failure_what TEXT, failure_remedy TEXT,  -- or NULL
   eager_ms REAL, graph_ms REAL,         -- median step; 0 where not measured
   seconds REAL,
-  capture_metadata TEXT, padded_eager_ran INTEGER,
+  capture_metadata TEXT, padded_eager_ran INTEGER, reference_ran INTEGER,
   rows_compared INTEGER, rows_left_out INTEGER,
   rows_dropped INTEGER,                 -- differences counted but not in table rows
   replays INTEGER, nodes INTEGER,
@@ -103,12 +105,14 @@ CREATE TABLE top_k (
   eager_ids TEXT, graph_ids TEXT, only_eager TEXT, only_graph TEXT,  -- JSON arrays of block ids
   eager_scores TEXT, graph_scores TEXT, -- JSON arrays, in the order only_eager, only_graph
   margin REAL, reproduced_from_graph_cache INTEGER,  -- or NULL
+  padded_eager_shows_it INTEGER,
   PRIMARY KEY (case_id, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE outputs (
   case_id INTEGER, ordinal INTEGER, step INTEGER, layer INTEGER, lane INTEGER, carried INTEGER,
   max_abs REAL, mean_rel REAL, max_code_distance INTEGER, non_finite INTEGER,
   reproduced_from_graph_cache INTEGER,  -- or NULL
+  padded_eager_shows_it INTEGER,
   PRIMARY KEY (case_id, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE chain (
@@ -123,8 +127,8 @@ CREATE TABLE capture_changes (
   overwritten_by_history INTEGER, note TEXT,
   PRIMARY KEY (case_id, ordinal)
 ) WITHOUT ROWID;
-)sql"
-                           R"sql(
+)sql";
+constexpr char kGraphs[] = R"sql(
 CREATE TABLE graphs (
   case_id INTEGER, graph INTEGER, bucket INTEGER, segment INTEGER, break_after TEXT,
   PRIMARY KEY (case_id, graph)
@@ -145,54 +149,54 @@ CREATE TABLE node_arguments (
 ) WITHOUT ROWID;
 CREATE TABLE node_fields (
   case_id INTEGER, graph INTEGER, node INTEGER, ordinal INTEGER, name TEXT, byte_offset INTEGER,
-  size INTEGER, is_pointer INTEGER,
+  size INTEGER, is_pointer INTEGER, is_written INTEGER,
   PRIMARY KEY (case_id, graph, node, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE node_addresses (
   case_id INTEGER, graph INTEGER, node INTEGER, ordinal INTEGER, field TEXT, byte_offset INTEGER,
   address INTEGER, owner TEXT, owner_name TEXT,
+  block INTEGER,                        -- where the owner's range begins; 0: unknown
+  captured_owner TEXT, captured_owner_name TEXT, captured_block INTEGER,  -- when capture ended
   PRIMARY KEY (case_id, graph, node, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE edges (
   case_id INTEGER, graph INTEGER, ordinal INTEGER, from_node INTEGER, to_node INTEGER,
   PRIMARY KEY (case_id, graph, ordinal)
 ) WITHOUT ROWID;
-CREATE TABLE launches (
-  case_id INTEGER, launch INTEGER,
-  id INTEGER,                           -- launch order within the step
-  type TEXT, name TEXT, source TEXT,
-  grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
-  block_x INTEGER, block_y INTEGER, block_z INTEGER, shared_bytes INTEGER,
-  copy_destination INTEGER, copy_source INTEGER, copy_bytes INTEGER,
-  fill_destination INTEGER, fill_bytes INTEGER, fill_value INTEGER,
-  PRIMARY KEY (case_id, launch)
-) WITHOUT ROWID;
-CREATE TABLE launch_arguments (
-  case_id INTEGER, launch INTEGER, ordinal INTEGER, byte_offset INTEGER, bytes BLOB,
-  PRIMARY KEY (case_id, launch, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE launch_fields (
-  case_id INTEGER, launch INTEGER, ordinal INTEGER, name TEXT, byte_offset INTEGER, size INTEGER,
-  is_pointer INTEGER,
-  PRIMARY KEY (case_id, launch, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE launch_addresses (
-  case_id INTEGER, launch INTEGER, ordinal INTEGER, field TEXT, byte_offset INTEGER,
-  address INTEGER, owner TEXT, owner_name TEXT,
-  PRIMARY KEY (case_id, launch, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE alignment (
-  case_id INTEGER, ordinal INTEGER, kind TEXT, launch INTEGER, segment INTEGER, node INTEGER,
-  name TEXT, source TEXT,
-  differing_fields TEXT,                -- JSON array of names
-  PRIMARY KEY (case_id, ordinal)
-) WITHOUT ROWID;
+)sql";
+constexpr char kState[] = R"sql(
 CREATE TABLE inputs (
   case_id INTEGER, ordinal INTEGER, name TEXT, captured_address INTEGER, replay_address INTEGER,
-  contents_equal_eager INTEGER,
+  contents_equal_eager INTEGER, is_activation INTEGER,
+  contents_of_step INTEGER,             -- other step whose eager contents were found; -1: none
+  submitted_differs INTEGER,
+  pad_lanes INTEGER, pads_unset INTEGER, pads_from_earlier INTEGER,
   PRIMARY KEY (case_id, ordinal)
 ) WITHOUT ROWID;
-
+CREATE TABLE opaque (
+  case_id INTEGER, ordinal INTEGER, name TEXT, bytes INTEGER, differs_from_start INTEGER,
+  differs_from_eager INTEGER,
+  PRIMARY KEY (case_id, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE other_graphs (
+  case_id INTEGER, ordinal INTEGER, nodes INTEGER, same_structure INTEGER,
+  kernels TEXT,                         -- JSON array of names in creation order
+  PRIMARY KEY (case_id, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE unordered_pairs (
+  case_id INTEGER, ordinal INTEGER, segment INTEGER,
+  first INTEGER, second INTEGER,        -- ids of nodes, in creation order
+  buffer TEXT,
+  PRIMARY KEY (case_id, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE reference_differences (
+  case_id INTEGER, ordinal INTEGER, step INTEGER, cache TEXT, layer INTEGER, lane INTEGER,
+  row INTEGER,                          -- of a cache; -1: none
+  value_kind TEXT, value_ratio REAL, value_max_code_distance INTEGER, value_elements INTEGER,
+  PRIMARY KEY (case_id, ordinal)
+) WITHOUT ROWID;
+)sql";
+constexpr char kFindings[] = R"sql(
 CREATE TABLE findings (
   case_id INTEGER, finding INTEGER, mechanism TEXT, status TEXT, summary TEXT, first_step INTEGER,
   experiment TEXT, sham TEXT, not_runnable TEXT, fix TEXT,
@@ -231,8 +235,63 @@ CREATE VIEW differences AS
   FROM rows AS r JOIN caches AS c ON c.case_id = r.case_id AND c.cache = r.cache;
 )sql";
 
+/// Launches of one kind, with the tables of what was passed to each.
+std::string launch_tables(const std::string& table, const std::string& child_prefix) {
+  const std::string create = "CREATE TABLE " + child_prefix;
+  std::string sql = "CREATE TABLE " + table + R"sql( (
+  case_id INTEGER, launch INTEGER,
+  id INTEGER,                           -- launch order within the step
+  type TEXT, name TEXT, source TEXT,
+  grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
+  block_x INTEGER, block_y INTEGER, block_z INTEGER, shared_bytes INTEGER,
+  copy_destination INTEGER, copy_source INTEGER, copy_bytes INTEGER,
+  fill_destination INTEGER, fill_bytes INTEGER, fill_value INTEGER,
+  PRIMARY KEY (case_id, launch)
+) WITHOUT ROWID;
+)sql";
+  sql += create + R"sql(arguments (
+  case_id INTEGER, launch INTEGER, ordinal INTEGER, byte_offset INTEGER, bytes BLOB,
+  PRIMARY KEY (case_id, launch, ordinal)
+) WITHOUT ROWID;
+)sql";
+  sql += create + R"sql(fields (
+  case_id INTEGER, launch INTEGER, ordinal INTEGER, name TEXT, byte_offset INTEGER, size INTEGER,
+  is_pointer INTEGER, is_written INTEGER,
+  PRIMARY KEY (case_id, launch, ordinal)
+) WITHOUT ROWID;
+)sql";
+  sql += create + R"sql(addresses (
+  case_id INTEGER, launch INTEGER, ordinal INTEGER, field TEXT, byte_offset INTEGER,
+  address INTEGER, owner TEXT, owner_name TEXT, block INTEGER,
+  captured_owner TEXT, captured_owner_name TEXT, captured_block INTEGER,
+  PRIMARY KEY (case_id, launch, ordinal)
+) WITHOUT ROWID;
+)sql";
+  return sql;
+}
+
+/// What pairs the nodes with one kind of launches.
+std::string alignment_table(const std::string& table) {
+  return "CREATE TABLE " + table + R"sql( (
+  case_id INTEGER, ordinal INTEGER, kind TEXT, launch INTEGER, segment INTEGER, node INTEGER,
+  name TEXT, source TEXT,
+  differing_fields TEXT,                -- JSON array of names
+  PRIMARY KEY (case_id, ordinal)
+) WITHOUT ROWID;
+)sql";
+}
+
+std::string make_schema() {
+  return std::string{kRunAndRows} + kGraphs + launch_tables("launches", "launch_") +
+         launch_tables("padded_launches", "padded_launch_") + launch_tables("escaped", "escaped_") +
+         alignment_table("alignment") + alignment_table("padded_alignment") + kState + kFindings;
+}
+
 }  // namespace
 
-const char* schema_sql() { return kSchema; }
+const char* schema_sql() {
+  static const std::string schema = make_schema();
+  return schema.c_str();
+}
 
 }  // namespace graphsan::record
