@@ -27,7 +27,9 @@ class Bench {
         run_{run::run_case(*runner_, options_)},
         experiments_{*runner_, run_, options_, phases_, 0} {}
 
-  [[nodiscard]] StepExperiments& experiments() { return experiments_; }
+  [[nodiscard]] ExperimentResult run_change(Change change, const std::vector<RowKey>& rows) {
+    return experiments_.run({.change = change, .names = {}, .nodes = {}}, rows);
+  }
   [[nodiscard]] std::vector<RowKey> rows() const {
     std::vector<RowKey> keys;
     for (const model::RowDifference& row : run_.facts.rows) {
@@ -65,84 +67,67 @@ std::string reason_of(const ExperimentResult& result) {
 TEST(StepExperiments, LiveMetadataCuresAnElidedWriteAndTheShamDoesNot) {
   Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, true)};
   const std::vector<RowKey> rows = bench.rows();
-  const auto result = bench.experiments().capture_with_live_metadata(rows);
+  const auto result = bench.run_change(Change::kLiveCapture, rows);
   const auto& outcome = std::get<Outcome>(result);
   EXPECT_EQ(outcome.rows, rows.size());
-  EXPECT_EQ(outcome.right_with_change, rows.size());
-  EXPECT_EQ(outcome.right_in_sham, 0U);
+  EXPECT_EQ(outcome.hit_with_change, rows.size());
+  EXPECT_EQ(outcome.hit_in_sham, 0U);
   EXPECT_GE(outcome.repeats, 2);
   EXPECT_TRUE(outcome.confirms());
 }
 
 TEST(StepExperiments, LiveMetadataDoesNotCureAPaddingWrite) {
   Bench bench{fp8(WritePath::kInsertKvB, Mode::kPiecewise, true)};
-  const auto result = bench.experiments().capture_with_live_metadata(bench.rows());
-  EXPECT_EQ(std::get<Outcome>(result).right_with_change, 0U);
+  const auto result = bench.run_change(Change::kLiveCapture, bench.rows());
+  EXPECT_EQ(std::get<Outcome>(result).hit_with_change, 0U);
 }
 
 TEST(StepExperiments, AFullBucketCuresAPaddingWriteAndTheShamDoesNot) {
   Bench bench{fp8(WritePath::kInsertKvB, Mode::kPiecewise, true)};
-  const auto result = bench.experiments().fill_bucket(bench.rows());
+  const auto result = bench.run_change(Change::kFillBucket, bench.rows());
   EXPECT_TRUE(std::get<Outcome>(result).confirms());
 }
 
 TEST(StepExperiments, AFullBucketDoesNotCureAnElidedWrite) {
   Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, true)};
-  const auto result = bench.experiments().fill_bucket(bench.rows());
-  EXPECT_EQ(std::get<Outcome>(result).right_with_change, 0U);
+  const auto result = bench.run_change(Change::kFillBucket, bench.rows());
+  EXPECT_EQ(std::get<Outcome>(result).hit_with_change, 0U);
 }
 
 TEST(StepExperiments, AFullBucketCannotBeFilled) {
   Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, false)};
-  EXPECT_THAT(reason_of(bench.experiments().fill_bucket(bench.rows())),
+  EXPECT_THAT(reason_of(bench.run_change(Change::kFillBucket, bench.rows())),
               HasSubstr("the bucket is full"));
 }
 
 TEST(StepExperiments, PoisonReachesTheRowThatAPadLaneWritesAndNoOther) {
   Bench bench{fp8(WritePath::kInsertKvB, Mode::kFull, true)};
   const std::vector<RowKey> rows = bench.rows();
-  const auto result = bench.experiments().poison_pad_lanes(rows);
+  const auto result = bench.run_change(Change::kPoisonPadLanes, rows);
   const auto& outcome = std::get<Outcome>(result);
-  EXPECT_EQ(outcome.right_with_change, rows.size());
-  EXPECT_EQ(outcome.right_in_sham, 0U);
+  EXPECT_EQ(outcome.hit_with_change, rows.size());
+  EXPECT_EQ(outcome.hit_in_sham, 0U);
   // A row that a real lane writes does not depend on the pad lanes.
   const std::vector<RowKey> real{
       {0, rows[0].cache, bench.run().facts.steps[0].lanes[0].index_slot}};
-  EXPECT_EQ(std::get<Outcome>(bench.experiments().poison_pad_lanes(real)).right_with_change, 0U);
+  EXPECT_EQ(std::get<Outcome>(bench.run_change(Change::kPoisonPadLanes, real)).hit_with_change, 0U);
 }
 
 TEST(StepExperiments, PuttingNodesInOrderHelpsNoElidedWrite) {
   Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, true)};
-  const auto result = bench.experiments().serialise(bench.rows());
+  const auto result = bench.run_change(Change::kSerialise, bench.rows());
   const auto& outcome = std::get<Outcome>(result);
-  EXPECT_EQ(outcome.right_with_change, 0U);
-  EXPECT_EQ(outcome.right_in_sham, 0U);
-}
-
-TEST(StepExperiments, ASecondCaptureOfASoundStepFreezesNothing) {
-  Bench bench{fp8(WritePath::kTwoStep, Mode::kFull, true)};
-  const auto result = bench.experiments().second_capture();
-  const auto& outcome = std::get<Outcome>(result);
-  EXPECT_GT(outcome.rows, 0U);
-  EXPECT_EQ(outcome.right_with_change, outcome.rows);
-  EXPECT_TRUE(outcome.observations.empty());
-}
-
-TEST(StepExperiments, ASecondCaptureTellsOfNodesThatLiveMetadataBrings) {
-  Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, true)};
-  const auto result = bench.experiments().second_capture();
-  const auto& outcome = std::get<Outcome>(result);
-  ASSERT_EQ(outcome.observations.size(), 1U);
-  EXPECT_THAT(outcome.observations[0], HasSubstr("a capture with live metadata records"));
+  EXPECT_EQ(outcome.hit_with_change, 0U);
+  EXPECT_EQ(outcome.hit_in_sham, 0U);
 }
 
 TEST(StepExperiments, LeaveTheCapturedGraphsAsTheyWere) {
   Bench bench{fp8(WritePath::kInsertKvB, Mode::kPiecewise, true)};
   const std::vector<RowKey> rows = bench.rows();
-  static_cast<void>(bench.experiments().serialise(rows));
-  static_cast<void>(bench.experiments().fill_bucket(rows));
-  static_cast<void>(bench.experiments().capture_with_live_metadata(rows));
-  static_cast<void>(bench.experiments().poison_pad_lanes(rows));
+  static_cast<void>(bench.run_change(Change::kSerialise, rows));
+  static_cast<void>(bench.run_change(Change::kFillBucket, rows));
+  static_cast<void>(bench.run_change(Change::kLiveCapture, rows));
+  static_cast<void>(bench.run_change(Change::kPoisonPadLanes, rows));
   std::vector<RowKey> again;
   for (const model::RowDifference& row : bench.replay_again()) {
     again.push_back({row.step, row.cache, row.row});
@@ -155,17 +140,15 @@ TEST(StepExperiments, NeedAStepThatReplaysAGraph) {
   request.config.batch = step::minimax_m3::Batch::kPrefill;
   Bench bench{request};
   const std::vector<RowKey> rows{{0, 0, 1}};
-  StepExperiments& experiments = bench.experiments();
-  EXPECT_EQ(reason_of(experiments.capture_with_live_metadata(rows)), "no step replays a graph");
-  EXPECT_EQ(reason_of(experiments.fill_bucket(rows)), "no step replays a graph");
-  EXPECT_EQ(reason_of(experiments.poison_pad_lanes(rows)), "no step replays a graph");
-  EXPECT_EQ(reason_of(experiments.serialise(rows)), "no step replays a graph");
-  EXPECT_EQ(reason_of(experiments.second_capture()), "no step replays a graph");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kLiveCapture, rows)), "no step replays a graph");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kFillBucket, rows)), "no step replays a graph");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kPoisonPadLanes, rows)), "no step replays a graph");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kSerialise, rows)), "no step replays a graph");
 }
 
 TEST(StepExperiments, LiveMetadataNeedsARow) {
   Bench bench{fp8(WritePath::kTwoStep, Mode::kPiecewise, true)};
-  EXPECT_EQ(reason_of(bench.experiments().capture_with_live_metadata({})), "no row to look at");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kLiveCapture, {})), "no row to look at");
 }
 
 }  // namespace

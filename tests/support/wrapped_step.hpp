@@ -28,6 +28,9 @@ class WrappedStep : public step::Step {
     return inner_->owner(cache, row);
   }
   [[nodiscard]] std::vector<step::OpaqueView> opaque() const override { return inner_->opaque(); }
+  [[nodiscard]] std::vector<step::ScratchView> scratch() const override {
+    return inner_->scratch();
+  }
   void reset(device::StreamRef stream) override { inner_->reset(stream); }
   void profile(device::StreamRef stream) override { inner_->profile(stream); }
   void write_history(device::StreamRef stream) override { inner_->write_history(stream); }

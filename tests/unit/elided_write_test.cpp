@@ -1,14 +1,19 @@
-#include "probes/elided-write/elided_write.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "diagnose/diagnosis.hpp"
+#include "probes/mechanisms.hpp"
 #include "tests/support/facts_scene.hpp"
 #include "tests/support/fake_experiments.hpp"
 
 namespace graphsan::probes {
 namespace {
 
+using diagnose::Change;
 using diagnose::RowKey;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -25,12 +30,25 @@ model::Facts all_writes_elided() {
   return facts;
 }
 
+std::optional<diagnose::Suspicion> recognise(const model::Facts& facts) {
+  std::vector<diagnose::Suspicion> all = make_elided_write_probe()->recognise(facts);
+  EXPECT_LE(all.size(), 1U);
+  if (all.empty()) return std::nullopt;
+  return std::move(all.front());
+}
+
+diagnose::Diagnosis diagnose_alone(const model::Facts& facts, diagnose::Experiments* experiments) {
+  diagnose::ProbeRegistry registry;
+  registry.add({"elided-write", "", ""}, make_elided_write_probe());
+  return diagnose::diagnose(facts, registry, experiments);
+}
+
 TEST(ElidedWriteProbe, IsSilentOnASoundGraph) {
-  EXPECT_FALSE(ElidedWriteProbe{}.recognise(test::facts_scene()).has_value());
+  EXPECT_FALSE(recognise(test::facts_scene()).has_value());
 }
 
 TEST(ElidedWriteProbe, RecognisesRowsThatNoReplayWritesAndNamesTheLaunchThatIsGone) {
-  const auto suspicion = ElidedWriteProbe{}.recognise(all_writes_elided());
+  const auto suspicion = recognise(all_writes_elided());
   ASSERT_TRUE(suspicion.has_value());
   const model::Finding& finding = suspicion->finding;
   EXPECT_EQ(finding.mechanism, "elided-write");
@@ -61,7 +79,7 @@ TEST(ElidedWriteProbe, RecognisesAnElidedIndexKeyAlone) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
   test::lose_node(facts, 1);
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   ASSERT_EQ(suspicion->finding.where.size(), 1U);
   EXPECT_EQ(suspicion->finding.where[0].cache, model::CacheKind::kIndexKey);
@@ -72,7 +90,7 @@ TEST(ElidedWriteProbe, RecognisesANodeThatIsThereButNamesOtherMemory) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
   facts.segments[0].nodes[1].addresses.clear();
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_THAT(suspicion->finding.evidence,
               Contains(HasSubstr("its node does not name that memory")));
@@ -85,7 +103,7 @@ TEST(ElidedWriteProbe, NamesNoLaunchForACacheThatNoBufferHolds) {
   test::lose_node(facts, 0);
   facts.cache_buffers[test::kIndexKey0] = "";
   facts.eager_launches[0].addresses[0].owner_name = "";
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_FALSE(suspicion->finding.where[0].kernel.has_value());
 }
@@ -93,14 +111,14 @@ TEST(ElidedWriteProbe, NamesNoLaunchForACacheThatNoBufferHolds) {
 TEST(ElidedWriteProbe, IsSilentWhenOneReplayAloneMissesTheRows) {
   model::Facts facts = test::facts_scene();
   test::lose_rows(facts, 1, test::kIndexKey0);
-  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_FALSE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, LeavesOutTheCacheThatSomeReplayWrites) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
   test::lose_rows(facts, 2, test::kKey0);
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_EQ(suspicion->rows.size(), 9U);
   for (const RowKey& row : suspicion->rows) EXPECT_EQ(row.cache, test::kIndexKey0);
@@ -109,13 +127,13 @@ TEST(ElidedWriteProbe, LeavesOutTheCacheThatSomeReplayWrites) {
 TEST(ElidedWriteProbe, IsSilentWhenTheLanesThatMissChangeFromReplayToReplay) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_row(facts, step, test::kKey0, step);
-  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_FALSE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, RecognisesTheSameLaneMissingOnEveryReplay) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_row(facts, step, test::kKey0, 2);
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_EQ(suspicion->rows.size(), 3U);
 }
@@ -124,47 +142,49 @@ TEST(ElidedWriteProbe, AStepOfAnotherKindMayReplayASoundGraph) {
   model::Facts facts = test::facts_scene();
   facts.steps[0].batch = "prefill";
   test::lose_rows(facts, 0, test::kIndexKey0);
-  EXPECT_TRUE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_TRUE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, AnUncoveredStepProvesNothing) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 2; ++step) test::lose_rows(facts, step, test::kKey0);
-  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_FALSE(recognise(facts).has_value());
   facts.steps[2].covered = false;
-  EXPECT_TRUE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_TRUE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, IsSilentOnRowsThatHoldSomethingElse) {
   model::Facts facts = all_writes_elided();
   for (model::RowDifference& row : facts.rows) row.origin.kind = model::OriginKind::kOtherRow;
-  EXPECT_FALSE(ElidedWriteProbe{}.recognise(facts).has_value());
+  EXPECT_FALSE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, DoesNotClearPaddingWhenPaddedEagerMissesTheRowsToo) {
   model::Facts facts = all_writes_elided();
   for (model::RowDifference& row : facts.rows) row.padded_eager_shows_it = true;
-  const auto suspicion = ElidedWriteProbe{}.recognise(facts);
+  const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_THAT(suspicion->finding.evidence, Not(Contains(HasSubstr("padding is not the cause"))));
 }
 
 TEST(ElidedWriteProbe, IsConfirmedByACaptureWithLiveMetadata) {
-  const auto suspicion = ElidedWriteProbe{}.recognise(all_writes_elided());
+  const auto suspicion = recognise(all_writes_elided());
   ASSERT_TRUE(suspicion.has_value());
+  EXPECT_TRUE(suspicion->refutable);
   test::FakeExperiments experiments;
-  experiments.answer("live-metadata", test::outcome_of(27, 27, 0));
-  const auto result = ElidedWriteProbe{}.confirm(*suspicion, experiments);
-  EXPECT_TRUE(std::get<diagnose::Outcome>(result).confirms());
-  EXPECT_EQ(experiments.rows("live-metadata"), suspicion->rows);
+  experiments.answer(Change::kLiveCapture, test::outcome_of(27, 27, 0));
+  const diagnose::Diagnosis diagnosis = diagnose_alone(all_writes_elided(), &experiments);
+  ASSERT_EQ(diagnosis.findings.size(), 1U);
+  EXPECT_EQ(diagnosis.findings[0].status, model::FindingStatus::kConfirmed);
+  EXPECT_EQ(experiments.rows(Change::kLiveCapture), suspicion->rows);
 }
 
 TEST(ElidedWriteProbe, RulesItselfOutByTheRowsThatWereWritten) {
-  const auto why = ElidedWriteProbe{}.rule_out(test::facts_scene());
+  const auto why = make_elided_write_probe()->rule_out(test::facts_scene());
   ASSERT_TRUE(why.has_value());
   EXPECT_EQ(*why, "every one of the 27 rows that the slot mapping names is written by the graph");
-  EXPECT_FALSE(ElidedWriteProbe{}.rule_out(all_writes_elided()).has_value());
-  EXPECT_FALSE(ElidedWriteProbe{}.rule_out(model::Facts{}).has_value());
+  EXPECT_FALSE(make_elided_write_probe()->rule_out(all_writes_elided()).has_value());
+  EXPECT_FALSE(make_elided_write_probe()->rule_out(model::Facts{}).has_value());
 }
 
 }  // namespace

@@ -92,16 +92,16 @@ TEST(Exclusions, StaleContentsAreClearedByEagersBytes) {
 
 TEST(Exclusions, OrderIsClearedWhenPuttingTheNodesInOrderHelpsNoRow) {
   test::FakeExperiments experiments;
-  experiments.answer("serialise", test::outcome_of(9, 0, 0, 1));
+  experiments.answer(Change::kSerialise, test::outcome_of(9, 0, 0, 1));
   const auto why = cleared(missing_index_key(), "missing-dependency", &experiments);
   EXPECT_EQ(why, "with every node put in order, all 9 rows stay wrong");
-  EXPECT_EQ(experiments.rows("serialise").size(), 9U);
+  EXPECT_EQ(experiments.rows(Change::kSerialise).size(), 9U);
 }
 
 TEST(Exclusions, OrderStaysASuspectWhenARowBecomesRight) {
   for (const Outcome& outcome : {test::outcome_of(9, 1, 0, 1), test::outcome_of(9, 0, 1, 1)}) {
     test::FakeExperiments experiments;
-    experiments.answer("serialise", outcome);
+    experiments.answer(Change::kSerialise, outcome);
     EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", &experiments).has_value());
   }
 }
@@ -110,12 +110,12 @@ TEST(Exclusions, OrderIsNotTriedWithoutAStepOrARow) {
   EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", nullptr).has_value());
   test::FakeExperiments experiments;
   EXPECT_FALSE(cleared(test::facts_scene(), "missing-dependency", &experiments).has_value());
-  EXPECT_FALSE(experiments.asked("serialise"));
+  EXPECT_FALSE(experiments.asked(Change::kSerialise));
 }
 
 TEST(Exclusions, AReplayThatCannotBeSerialisedIsRecordedWithItsReason) {
   test::FakeExperiments experiments;
-  experiments.answer("serialise", NotRunnable{"the graph allocates"});
+  experiments.answer(Change::kSerialise, NotRunnable{"the graph allocates"});
   std::vector<model::ExperimentRecord> log;
   const auto out = rule_out_suspects(missing_index_key(), &experiments, log);
   EXPECT_TRUE(std::none_of(out.begin(), out.end(), [](const model::RuledOut& ruled) {
