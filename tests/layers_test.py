@@ -55,7 +55,7 @@ MAY_INCLUDE = {
 # Third-party packages: the headers and CMake targets that name them, and who may use them.
 PACKAGES = {
     "CUDA": (r"cuda.*|cub/.*|nv/.*|cooperative_groups.*|vector_types\.h", r"CUDA::(?!cupti).*",
-             {"device", "kvcache", "step", "trace", "torch", "attach"}),
+             {"device", "kvcache", "step", "faults", "trace", "torch", "attach"}),
     "CUPTI": (r"cupti.*|generated_cuda.*_meta\.h", r"CUDA::cupti.*", {"trace", "attach"}),
     "libtorch": (r"torch/.*|ATen/.*|c10/.*", r"torch.*", {"torch"}),
     "xxhash": (r"xxhash\.h|xxh3\.h", r"graphsan::xxhash", {"kvcache"}),
@@ -98,7 +98,8 @@ class Tree:
         if parts[0] == "src" and len(parts) > 2:
             return parts[1]
         if parts[0] == "probes":
-            return "faults" if path.stem.startswith("fault") else "probes"
+            planted = path.stem.startswith("fault") or "fault_ops" in parts[1:-1]
+            return "faults" if planted else "probes"
         return {"reports": "reports", "include": "capi"}.get(parts[0])
 
     def sources(self):
@@ -315,6 +316,27 @@ class Checker(unittest.TestCase):
         self.write("probes/elided/probe.cpp", '#include "probes/elided/fault.hpp"\n')
         violations = Tree(self.root).check()
         self.assertIn("probes may not include probes/elided/fault.hpp of faults", violations[0])
+
+    def test_finds_a_probe_that_knows_a_planted_kernel(self):
+        self.write("probes/README.md", "# probes\n")
+        self.write("probes/fault_ops/README.md", "# fault_ops\n")
+        self.write("probes/fault_ops/fill.hpp", "")
+        self.write("probes/elided/README.md", "# elided\n")
+        self.write("probes/elided/probe.cpp", '#include "probes/fault_ops/fill.hpp"\n')
+        violations = Tree(self.root).check()
+        self.assertIn("probes may not include probes/fault_ops/fill.hpp of faults", violations[0])
+
+    def test_lets_planted_kernels_and_no_probe_use_cuda(self):
+        self.write("probes/README.md", "# probes\n")
+        self.write("probes/fault_ops/README.md", "# fault_ops\n")
+        self.write("probes/fault_ops/fill.cu", "#include <cuda_runtime.h>\n")
+        self.write("probes/CMakeLists.txt", "graphsan_library(probes SOURCES p.cpp)\n"
+                   "graphsan_library(faults SOURCES f.cpp)\n"
+                   "target_link_libraries(graphsan_faults PRIVATE CUDA::cudart_static)\n")
+        self.assertEqual(Tree(self.root).check(), [])
+        self.write("probes/elided/README.md", "# elided\n")
+        self.write("probes/elided/probe.cpp", "#include <cuda_runtime.h>\n")
+        self.expect("probes may not include <cuda_runtime.h> of CUDA")
 
     def test_finds_a_third_party_header_out_of_its_home(self):
         self.write("src/kvcache/hash.cpp", "#include <sqlite3.h>\n")
