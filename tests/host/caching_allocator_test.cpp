@@ -181,6 +181,79 @@ TEST_F(CachingAllocatorTest, FindsTheBlockThatHoldsAnAddress) {
   EXPECT_FALSE(allocator_.find(number(block) - 1).has_value());
 }
 
+TEST_F(CachingAllocatorTest, HandsOutNothingFreedWhileKept) {
+  void* block = allocator_.allocate(512);
+  allocator_.begin_keeping();
+  allocator_.free(block);
+  EXPECT_FALSE(allocator_.find(number(block))->live);
+  EXPECT_NE(allocator_.allocate(512), block);
+  allocator_.end_keeping();
+  EXPECT_EQ(allocator_.allocate(512), block);
+}
+
+TEST_F(CachingAllocatorTest, HandsOutWhatWasFreedBeforeKeepingBegan) {
+  void* block = allocator_.allocate(512);
+  allocator_.free(block);
+  allocator_.begin_keeping();
+  EXPECT_EQ(allocator_.allocate(512), block);
+  allocator_.free(block);
+  EXPECT_NE(allocator_.allocate(512), block) << "it was freed again since";
+  allocator_.end_keeping();
+}
+
+TEST_F(CachingAllocatorTest, KeepsUntilTheLastKeeperEnds) {
+  void* early = allocator_.allocate(512);
+  void* late = allocator_.allocate(512);
+  allocator_.begin_keeping();
+  allocator_.free(early);
+  allocator_.begin_keeping();
+  allocator_.free(late);
+  allocator_.end_keeping();
+  for (int i = 0; i < 4; ++i) {
+    void* other = allocator_.allocate(512);
+    EXPECT_NE(other, early);
+    EXPECT_NE(other, late);
+  }
+  allocator_.end_keeping();
+  EXPECT_EQ(allocator_.allocate(512), late);
+  EXPECT_EQ(allocator_.allocate(512), early);
+}
+
+TEST_F(CachingAllocatorTest, KeepsWhatWasFreedInsideAMergedBlock) {
+  // All of one segment is freed, its first block before keeping began.
+  void* before = allocator_.allocate(kSegment / 2);
+  void* kept = allocator_.allocate(kSegment / 2);
+  allocator_.free(before);
+  allocator_.begin_keeping();
+  allocator_.free(kept);
+  void* whole = allocator_.allocate(kSegment);
+  EXPECT_TRUE(number(whole) >= number(before) + kSegment || number(whole) < number(before))
+      << "neighbours were merged and the kept block handed out";
+  EXPECT_EQ(allocator_.allocate(kSegment / 2), before);
+  allocator_.end_keeping();
+}
+
+TEST_F(CachingAllocatorTest, KeepsBlocksOfAPoolToo) {
+  const PoolId pool = allocator_.create_pool();
+  allocator_.begin_keeping();
+  allocator_.begin_pool(pool);
+  void* block = allocator_.allocate(512);
+  allocator_.free(block);
+  EXPECT_NE(allocator_.allocate(512), block);
+  allocator_.end_pool();
+  allocator_.end_keeping();
+}
+
+TEST_F(CachingAllocatorTest, KeepsForTheLifeOfAKeeper) {
+  void* block = allocator_.allocate(512);
+  {
+    const FreedBlocksKept kept{allocator_};
+    allocator_.free(block);
+    EXPECT_NE(allocator_.allocate(512), block);
+  }
+  EXPECT_EQ(allocator_.allocate(512), block);
+}
+
 TEST_F(CachingAllocatorTest, TakesATemporaryBackAtTheEndOfItsLife) {
   void* address = nullptr;
   {

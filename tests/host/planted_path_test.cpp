@@ -47,6 +47,7 @@ TEST(PlantedPath, AWriteBeforeTheCacheIsAStrayInItsGuardZone) {
   }
   EXPECT_EQ(test::mechanisms(report),
             (std::map<std::string, std::set<CacheKind>>{{"padding-write", {CacheKind::kGuard}}}));
+  ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed);
   EXPECT_FALSE(report.findings[0].where[0].node.has_value());
 }
@@ -128,6 +129,18 @@ TEST(PlantedPath, AStepThatWritesNoCacheIsNeverAgreedAndNobodyIsBlamed) {
   EXPECT_FALSE(report.facts.rows.empty());
   EXPECT_EQ(test::rows_of(report, RowClass::kEagerMissing).size(), report.facts.rows.size());
   EXPECT_FALSE(report.reason.empty());
+}
+
+TEST(PlantedPath, APlantedFaultIsFoundAndItsCleanTwinAgrees) {
+  CaseRequest request = request_of(true);
+  request.fault = "elided-write:index-key";
+  const model::CaseReport planted = test::check_on_host(request).report;
+  EXPECT_EQ(planted.verdict, model::Verdict::kDiverged);
+  EXPECT_THAT(test::mechanisms(planted), Contains(::testing::Key("elided-write")));
+  request.clean_twin = true;
+  const model::CaseReport twin = test::check_on_host(request).report;
+  EXPECT_EQ(twin.verdict, model::Verdict::kAgreed) << twin.reason;
+  EXPECT_TRUE(twin.findings.empty());
 }
 
 TEST(PlantedPath, AProfilingRunThatWritesIsNoted) {
