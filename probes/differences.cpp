@@ -182,14 +182,18 @@ std::vector<NodeUse> node_uses(const Facts& facts) {
 
 namespace {
 
-/// Operands of a copy that name another place of the same named buffer than eager's.
+/// Operands of a copy that name another place than eager's: a destination in a named buffer, or a
+/// source in the same one.
 std::vector<std::string> moved_operands(const model::Work& launch, const model::Work& node) {
   std::vector<std::string> names;
   if (!launch.copy || !node.copy) return names;
   for (const model::AddressUse& ours : node.addresses) {
     for (const model::AddressUse& theirs : launch.addresses) {
       if (ours.field != theirs.field || ours.address == theirs.address) continue;
-      if (ours.owner == model::OwnerKind::kNamedBuffer && ours.block == theirs.block) {
+      const bool named = ours.owner == model::OwnerKind::kNamedBuffer &&
+                         theirs.owner == model::OwnerKind::kNamedBuffer;
+      // A temporary to copy from lies elsewhere in a graph's pool as a matter of course.
+      if (named && (ours.field == "destination" || ours.block == theirs.block)) {
         names.push_back(ours.field);
       }
     }
@@ -269,15 +273,18 @@ bool differs(const Facts& facts) {
   return !facts.rows.empty() || facts.rows_dropped != 0 || selection || !facts.outputs.empty();
 }
 
+bool is_written(const model::Work& work, const model::AddressUse& use) {
+  if (work.copy || work.fill) return use.field == "destination";
+  return std::any_of(work.fields.begin(), work.fields.end(),
+                     [&](const model::ArgumentField& field) {
+                       return field.is_written && field.offset == use.offset;
+                     });
+}
+
 bool writes_buffer(const model::Work& work, std::string_view buffer) {
   return std::any_of(work.addresses.begin(), work.addresses.end(),
                      [&](const model::AddressUse& use) {
-                       if (use.owner_name != buffer || use.address == 0) return false;
-                       if (work.copy || work.fill) return use.field == "destination";
-                       return std::any_of(work.fields.begin(), work.fields.end(),
-                                          [&](const model::ArgumentField& field) {
-                                            return field.is_written && field.offset == use.offset;
-                                          });
+                       return use.owner_name == buffer && use.address != 0 && is_written(work, use);
                      });
 }
 

@@ -83,6 +83,9 @@ struct FrozenWords {
 /// The node or launch may write the buffer, as far as its arguments say.
 [[nodiscard]] bool writes_buffer(const model::Work& work, std::string_view buffer);
 
+/// The work may write through this operand.
+[[nodiscard]] bool is_written(const model::Work& work, const model::AddressUse& use);
+
 /// The bytes of a stray row are a pad lane's.
 [[nodiscard]] bool is_pad_stray(const model::RowDifference& row);
 

@@ -35,8 +35,8 @@ diagnose::ProbeRegistry builtin_probes() {
   add("padding-metadata", make_padding_metadata_probe());
   add("padding-write", make_padding_write_probe());
   add("padding-leak", make_padding_leak_probe());
-  add("uninitialized-read", make_uninitialized_read_probe());
   add("pool-alias", make_pool_alias_probe());
+  add("uninitialized-read", make_uninitialized_read_probe());
   add("capture-side-effect", make_capture_side_effect_probe());
   return registry;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "probes/differences.hpp"
 #include "probes/finding_text.hpp"
 #include "probes/mechanisms.hpp"
 
@@ -59,6 +60,17 @@ bool names(const model::Work& work, const std::string& buffer) {
                      [&](const model::AddressUse& use) { return use.owner_name == buffer; });
 }
 
+/// A node that eager has no launch for writes the memory: the write was not left out but done in
+/// another way.
+bool others_write(const Facts& facts, const std::string& buffer) {
+  return std::any_of(facts.alignment.begin(), facts.alignment.end(),
+                     [&](const model::Alignment& line) {
+                       const model::Work* node = node_of(facts, line);
+                       return line.kind == model::AlignmentKind::kExtra && node != nullptr &&
+                              writes_buffer(*node, buffer);
+                     });
+}
+
 /// The eager launch that names the cache's memory and has no node, or whose node lost the address.
 const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_there) {
   const std::string& buffer = facts.cache_buffers[static_cast<std::size_t>(cache)];
@@ -67,18 +79,30 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
     const model::Work& launch = facts.eager_launches[static_cast<std::size_t>(line.launch)];
     if (!names(launch, buffer)) continue;
     if (line.kind == model::AlignmentKind::kMissing) {
+      if (others_write(facts, buffer)) continue;
       node_is_there = false;
       return &launch;
     }
     if (line.segment < 0 || line.node < 0) continue;
     const model::Work& node = facts.segments[static_cast<std::size_t>(line.segment)]
                                   .nodes[static_cast<std::size_t>(line.node)];
-    if (!names(node, buffer)) {
+    // A copy to another address is a frozen address, not a write that was left out.
+    if (!names(node, buffer) && !node.copy) {
       node_is_there = true;
       return &launch;
     }
   }
   return nullptr;
+}
+
+/// The trace shows that the cache's write was lost; true as well where there is no trace to look
+/// at.
+bool is_lost(const Facts& facts, int cache) {
+  const bool named = static_cast<std::size_t>(cache) < facts.cache_buffers.size() &&
+                     !facts.cache_buffers[static_cast<std::size_t>(cache)].empty();
+  if (facts.alignment.empty() || !named) return true;
+  bool node_is_there = false;
+  return lost_launch(facts, cache, node_is_there) != nullptr;
 }
 
 /// Says what became of the launch that writes the cache; false where the trace shows no loss.
@@ -123,7 +147,9 @@ class ElidedWriteProbe final : public diagnose::Probe {
 std::vector<diagnose::Suspicion> ElidedWriteProbe::recognise(const Facts& facts) const {
   std::vector<RowDifference> rows = missing_rows(facts);
   const std::set<int> caches = steadily_missing(facts, rows);
-  std::erase_if(rows, [&](const RowDifference& row) { return !caches.contains(row.cache); });
+  std::erase_if(rows, [&](const RowDifference& row) {
+    return !caches.contains(row.cache) || !is_lost(facts, row.cache);
+  });
   if (rows.empty()) return {};
   diagnose::Suspicion suspicion;
   model::Finding& finding = suspicion.finding;

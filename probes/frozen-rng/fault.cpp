@@ -34,6 +34,8 @@ class RoundingProgram : public StepProgram {
     upload(shared, stream);
   }
 
+  [[nodiscard]] bool follows_reference() const override { return false; }
+
   void refill(const RefillContext& context) override {
     ++draws_;
     upload(context.shared, context.stream);

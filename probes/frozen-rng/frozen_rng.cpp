@@ -11,12 +11,13 @@ using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 
-/// What differs at first hand, if all of it is rounding.
-std::vector<RowKey> rounding_only(const Facts& facts) {
+/// What differs at first hand, rows that the slot mapping names and outputs alone: draws change
+/// values, not places.
+std::vector<RowKey> values_only(const Facts& facts) {
   std::vector<RowKey> keys = primary_differences(facts);
   for (const RowKey& key : keys) {
     const model::RowDifference* row = row_of(facts, key);
-    if (row != nullptr && row->value.kind != model::ValueKind::kRounding) return {};
+    if (row != nullptr && row->row_class != model::RowClass::kWrongValue) return {};
   }
   return keys;
 }
@@ -27,7 +28,7 @@ class FrozenRngProbe final : public diagnose::Probe {
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     const FrozenWords words = frozen_words(facts);
     if (words.nodes.empty()) return {};
-    std::vector<RowKey> keys = in_layers(facts, rounding_only(facts), words.layers);
+    std::vector<RowKey> keys = in_layers(facts, values_only(facts), words.layers);
     if (keys.empty()) return {};
     Suspicion suspicion = suspect(facts, "frozen-rng", std::move(keys));
     suspicion.finding.summary = fmt::format(

@@ -14,7 +14,7 @@ using model::Facts;
 std::vector<std::string> drifted(const Facts& facts) {
   std::vector<std::string> names;
   for (const model::OpaqueFacts& state : facts.opaque) {
-    if (state.differs_from_start && state.differs_from_eager) names.push_back(state.name);
+    if (state.differs_from_start) names.push_back(state.name);
   }
   return names;
 }
@@ -32,8 +32,7 @@ class MissingResetProbe final : public diagnose::Probe {
         "{} is not reset by the graph: the first replay finds it clean, later ones do not",
         names.front());
     suspicion.finding.evidence.push_back(fmt::format(
-        "before the replay of step {}, {} holds neither what it held before the first replay nor "
-        "what it holds in eager",
+        "before the replay of step {}, {} does not hold what it held before the first replay",
         suspicion.finding.first_step, names.front()));
     suspicion.finding.fix =
         "Reset counters and flags inside the graph: record the memset on the capturing stream, or "

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
@@ -11,10 +13,15 @@ using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 
+/// Index inputs whose pad entries nobody set. Entries that an earlier batch left count where no pad
+/// lane's row strays: with strays they are the slots of pad lanes that write, which is another
+/// fault.
 std::vector<const model::InputFacts*> garbage_tails(const Facts& facts) {
+  const bool strays = std::any_of(facts.rows.begin(), facts.rows.end(), is_pad_stray);
   std::vector<const model::InputFacts*> inputs;
   for (const model::InputFacts& input : facts.inputs) {
-    if (input.pads_unset > input.pads_from_earlier) inputs.push_back(&input);
+    const int earlier = strays ? input.pads_from_earlier : 0;
+    if (input.pads_unset > earlier) inputs.push_back(&input);
   }
   return inputs;
 }

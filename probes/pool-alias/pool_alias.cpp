@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
@@ -14,25 +14,78 @@ using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 
-/// A block of the pool that several nodes name, at least one of which writes it.
-struct SharedBlock {
+/// A read of a block in the pool whose last writer is not the one that eager has.
+struct AliasedRead {
+  const model::Work* reader = nullptr;
   const model::Work* writer = nullptr;
-  const model::Work* other = nullptr;
-  std::uint64_t block = 0;
+  const model::AddressUse* use = nullptr;
 };
 
-std::optional<SharedBlock> shared_block(const Facts& facts) {
-  std::map<std::uint64_t, std::vector<NodeUse>> blocks;
-  for (const NodeUse& use : node_uses(facts)) {
-    if (use.use->owner == model::OwnerKind::kGraphPool) blocks[use.use->block].push_back(use);
-  }
-  for (const auto& [block, uses] : blocks) {
-    for (const NodeUse& use : uses) {
-      const auto other = std::find_if(uses.begin(), uses.end(),
-                                      [&](const NodeUse& one) { return one.node != use.node; });
-      if (other != uses.end()) return SharedBlock{use.node, other->node, block};
+/// Nodes of all segments in order, with the launch that corresponds to each (-1: none).
+struct Ordered {
+  std::vector<const model::Work*> nodes;
+  std::vector<int> launches;
+};
+
+Ordered in_order(const Facts& facts) {
+  Ordered ordered;
+  for (std::size_t segment = 0; segment < facts.segments.size(); ++segment) {
+    for (const model::Work& node : facts.segments[segment].nodes) {
+      ordered.nodes.push_back(&node);
+      ordered.launches.push_back(-1);
+      for (const model::Alignment& line : facts.padded_alignment) {
+        if (line.segment == static_cast<int>(segment) && line.node == node.id) {
+          ordered.launches.back() = line.launch;
+        }
+      }
     }
-    if (!facts.other_graphs.empty()) return SharedBlock{uses.front().node, nullptr, block};
+  }
+  return ordered;
+}
+
+bool writes_block(const model::Work& work, std::uint64_t block) {
+  return std::any_of(
+      work.addresses.begin(), work.addresses.end(),
+      [&](const model::AddressUse& use) { return use.block == block && is_written(work, use); });
+}
+
+/// The last node before `at` that writes the block; of the replay before where there is none.
+int last_writer(const Ordered& ordered, std::size_t at, std::uint64_t block) {
+  const std::size_t count = ordered.nodes.size();
+  for (std::size_t back = 1; back < count; ++back) {
+    const std::size_t index = (at + count - back) % count;
+    if (writes_block(*ordered.nodes[index], block)) return static_cast<int>(index);
+  }
+  return -1;
+}
+
+/// The last launch before `launch` that writes what eager's operand names; -1: none.
+int last_eager_writer(const Facts& facts, int launch, std::uint32_t offset) {
+  const auto& launches = facts.padded_launches;
+  std::uint64_t block = 0;
+  for (const model::AddressUse& use : launches[static_cast<std::size_t>(launch)].addresses) {
+    if (use.offset == offset) block = use.block;
+  }
+  if (block == 0) return -1;
+  for (int before = launch - 1; before >= 0; --before) {
+    if (writes_block(launches[static_cast<std::size_t>(before)], block)) return before;
+  }
+  return -1;
+}
+
+std::optional<AliasedRead> aliased_read(const Facts& facts) {
+  const Ordered ordered = in_order(facts);
+  for (std::size_t at = 0; at < ordered.nodes.size(); ++at) {
+    if (ordered.launches[at] < 0) continue;
+    for (const model::AddressUse& use : ordered.nodes[at]->addresses) {
+      if (use.owner != model::OwnerKind::kGraphPool || is_written(*ordered.nodes[at], use))
+        continue;
+      const int writer = last_writer(ordered, at, use.block);
+      if (writer < 0) continue;
+      const int eager = last_eager_writer(facts, ordered.launches[at], use.offset);
+      if (eager >= 0 && ordered.launches[static_cast<std::size_t>(writer)] == eager) continue;
+      return AliasedRead{ordered.nodes[at], ordered.nodes[static_cast<std::size_t>(writer)], &use};
+    }
   }
   return std::nullopt;
 }
@@ -41,26 +94,29 @@ std::optional<SharedBlock> shared_block(const Facts& facts) {
 class PoolAliasProbe final : public diagnose::Probe {
  public:
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
-    const std::optional<SharedBlock> shared = shared_block(facts);
+    const std::optional<AliasedRead> aliased = aliased_read(facts);
     std::vector<RowKey> keys = primary_differences(facts);
-    if (!shared || keys.empty()) return {};
+    if (!aliased || keys.empty()) return {};
     Suspicion suspicion = suspect(facts, "pool-alias", std::move(keys));
     suspicion.finding.summary =
         "a block of the graph's pool is used by two things that are live at once: one overwrites "
         "the other";
-    suspicion.finding.evidence.push_back(
-        shared->other == nullptr
-            ? fmt::format("node {} {} names block {:#x} of a pool that several graphs share",
-                          shared->writer->id, shared->writer->name, shared->block)
-            : fmt::format("node {} {} ({}) and node {} {} ({}) name the same block {:#x}",
-                          shared->writer->id, shared->writer->name, shared->writer->source,
-                          shared->other->id, shared->other->name, shared->other->source,
-                          shared->block));
+    suspicion.finding.evidence.push_back(fmt::format(
+        "node {} {} ({}) reads {} in a block that node {} {} ({}) wrote last; in eager something "
+        "else did",
+        aliased->reader->id, aliased->reader->name, aliased->reader->source, aliased->use->field,
+        aliased->writer->id, aliased->writer->name, aliased->writer->source));
+    point_to(suspicion.finding, *aliased->writer);
     suspicion.finding.fix =
         "Keep a handle on every buffer that is still needed while the graph is captured, and use "
         "one pool per set of graphs whose outputs are live at the same time.";
     confirm_by(suspicion, diagnose::Change::kKeepFreed);
     return {std::move(suspicion)};
+  }
+
+  [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
+    if (facts.segments.empty() || aliased_read(facts)) return std::nullopt;
+    return "every read of the graph's pool finds what the node wrote that writes it in eager";
   }
 };
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-
 namespace graphsan::diagnose {
 
 namespace {

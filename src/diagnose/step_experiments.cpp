@@ -178,6 +178,7 @@ Outcome StepExperiments::with_poison(std::span<const RowKey> rows,
     options.before_run = [&, pattern](int step) { poison(step, pattern); };
     return digests(replay(run_.capture, options), rows);
   };
+  // Pattern 0 leaves everything as it is.
   const std::vector<std::uint64_t> first = pass(0);
   const std::vector<std::uint64_t> again = pass(0);
   Outcome outcome;
@@ -300,8 +301,9 @@ ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
 
 ExperimentResult StepExperiments::poison_pad_lanes(std::span<const RowKey> rows) {
   // Zero, a large finite bf16, and a NaN.
-  constexpr std::uint16_t kPatterns[] = {0x0000, 0x4780, 0x7FC0};
+  constexpr std::uint16_t kPatterns[] = {0, 0x0000, 0x5A80, 0x7FC0};
   const auto poison = [&](int step, int pattern) {
+    if (pattern == 0) return;
     const auto tokens = static_cast<std::int64_t>(runner_.step().plan(step).tokens);
     for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
       if (!input.is_activation || input.dtype != model::DType::kBf16) continue;
@@ -461,9 +463,10 @@ ExperimentResult StepExperiments::keep_freed(std::span<const RowKey> rows) {
 
 ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bool graph_pool) {
   // As an index, the second is the one that ops most often skip; as a number it is a NaN.
-  constexpr std::uint8_t kPatterns[] = {0x00, 0xFF};
+  constexpr std::uint8_t kPatterns[] = {0, 0x00, 0xFF};
   std::size_t blocks = 0;
   const auto poison = [&](int, int pattern) {
+    if (pattern == 0) return;
     for (const step::ScratchView& block : runner_.step().scratch()) {
       if (block.graph_pool != graph_pool || (!graph_pool && block.live)) continue;
       ++blocks;

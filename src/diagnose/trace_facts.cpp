@@ -207,11 +207,12 @@ void add_trace_facts(run::ArmRunner& runner, run::CaseRun& run) {
     const auto pairs = trace::unordered_pairs(segment);
     run.facts.unordered.insert(run.facts.unordered.end(), pairs.begin(), pairs.end());
   }
-  run.facts.eager_launches = scanned(runner, run.eager.steps[at].work, map);
+  run.facts.eager_launches = scanned(runner, run.eager.steps[at].work, run.eager.addresses);
   const std::vector<model::Work> breaks = trace::eager_work(run.graph.steps[at].work);
   run.facts.alignment = trace::align(run.facts.eager_launches, run.facts.segments, breaks);
   if (run.padded_eager) {
-    run.facts.padded_launches = scanned(runner, run.padded_eager->steps[at].work, map);
+    run.facts.padded_launches =
+        scanned(runner, run.padded_eager->steps[at].work, run.padded_eager->addresses);
     run.facts.padded_alignment =
         trace::align(run.facts.padded_launches, run.facts.segments, breaks);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/address_map.hpp"
 #include "device/node.hpp"
 #include "kvcache/row_pack.hpp"
 #include "model/facts.hpp"
@@ -67,6 +68,7 @@ struct StepLog {
 struct ArmLog {
   step::Arm arm = step::Arm::kEager;
   std::vector<StepLog> steps;
+  device::AddressMap addresses;  ///< who owned what when an eager pass ended
 };
 
 /// Seed of the pattern put into the rows to be written before a step; the same in every arm.

@@ -234,7 +234,8 @@ void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputW
       log.selections.push_back(step_->oracle()->select(step, arm, layer, stream()));
     }
   }
-  if (options.reference && step == 0) consult_reference(log, arm);
+  if (options.reference && step == 0 && step_->description().follows_reference)
+    consult_reference(log, arm);
   if (options.explain_against != nullptr) {
     read_lane_rows(log, arm, *options.explain_against);
     attend(log, arm, *options.explain_against);
@@ -293,6 +294,7 @@ ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions
     if (options.resync_to != nullptr) resync(*options.resync_to, step, made);
     log.steps.push_back(std::move(made));
   }
+  log.addresses = step_->addresses();
   return log;
 }
 

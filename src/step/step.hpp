@@ -68,6 +68,8 @@ struct StepDescription {
   int top_k = 0;
   std::int64_t block_size = 0;
   int steps = 0;
+  /// Eager's rows and outputs should be those of the oracle's reference ops.
+  bool follows_reference = true;
 };
 
 /// One segment of a captured step: a graph, then an op that runs eagerly.

@@ -72,7 +72,8 @@ MinimaxM3Step::MinimaxM3Step(device::Device& device, const Config& config, Progr
                   .selects_blocks = true,
                   .top_k = config_.top_k,
                   .block_size = kBlockSize,
-                  .steps = config_.steps};
+                  .steps = config_.steps,
+                  .follows_reference = program_->follows_reference()};
   load_history(setup_stream_.get());
   split_history_pages();
   program_->bind(shared_, setup_stream_.get());
@@ -357,9 +358,9 @@ device::AddressMap MinimaxM3Step::addresses() const {
          .end = block.address + block.bytes,
          .owner = pool ? device::Owner::kGraphPool
                        : (block.live ? device::Owner::kOtherAllocation : device::Owner::kFreeBlock),
-         .name = pool ? "graph pool"
-                       : block.live ? fmt::format("allocation {}", block.allocated_epoch)
-                                    : "freed block"});
+         .name = pool         ? "graph pool"
+                 : block.live ? fmt::format("allocation {}", block.allocated_epoch)
+                              : "freed block"});
   }
   program_->describe(map);
   weights_.memory.describe(map);

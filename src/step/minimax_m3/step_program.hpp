@@ -90,6 +90,10 @@ class StepProgram {
   [[nodiscard]] virtual int dispatched_kind(int step) const { return graph_kind(step); }
   [[nodiscard]] virtual std::int64_t dummy_context(int /*kind*/) const { return 1; }
 
+  /// Eager should give what the reference ops give; false for a step that scales, rounds or reduces
+  /// in a way of its own.
+  [[nodiscard]] virtual bool follows_reference() const { return true; }
+
   /// Inputs beside the step's own, refilled by refill().
   [[nodiscard]] virtual std::vector<InputView> inputs(int /*step*/, Arm) const { return {}; }
   [[nodiscard]] virtual std::vector<OpaqueView> opaque() const { return {}; }
