@@ -1,7 +1,10 @@
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_planting.hpp"
+#include "probes/fault_ops/fault_requests.hpp"
 #include "step/minimax_m3/ops.hpp"
 
 namespace graphsan::faults {
@@ -11,25 +14,22 @@ using namespace step::minimax_m3;
 namespace {
 
 /// A small table that an op reads, from the framework's general pool: a fresh one at each eager
-/// launch; for a capture one that is made before it and dropped after it. A request's own tensor of
-/// the same size comes with each refill. Repaired, the capture's table is kept.
+/// launch; for a capture one that is made before it and dropped after it. Requests' own tensors of
+/// the same size come with the refills. Repaired, the capture's table is kept.
 class TableProgram : public StepProgram {
  public:
   TableProgram(std::shared_ptr<const InsertPath> path, Repaired repaired)
       : StepProgram{std::move(path)}, repaired_{repaired} {}
 
-  void reset(const ProgramContext&, device::StreamRef) override { request_.reset(); }
+  void reset(const ProgramContext&, device::StreamRef) override { requests_.finish(); }
 
   void refill(const RefillContext& context) override {
-    const ProgramContext& shared = context.shared;
-    if (!request_) request_.emplace(shared.allocator, table_bytes(shared));
-    launch_fill_float(
-        shared.device, context.stream,
-        {request_->as<float>(), static_cast<std::int32_t>(table_bytes(shared) / sizeof(float)),
-         request_value()});
+    requests_.serve(context, table_bytes(context.shared), request_value());
   }
 
+  /// No request is served while a capture is made.
   void before_capture(const ProgramContext& shared, device::StreamRef stream, int) override {
+    requests_.finish();
     if (captured_) return;
     captured_.emplace(shared.allocator, table_bytes(shared));
     fill_table(shared, stream, captured_->data());
@@ -43,7 +43,7 @@ class TableProgram : public StepProgram {
   [[nodiscard]] virtual std::size_t table_bytes(const ProgramContext& shared) const = 0;
   virtual void fill_table(const ProgramContext& shared, device::StreamRef stream,
                           void* table) const = 0;
-  /// What the request's tensor holds.
+  /// What a request's tensor holds.
   [[nodiscard]] virtual float request_value() const = 0;
 
   /// Calls `launch` with the table, which lives for the call at least.
@@ -58,7 +58,7 @@ class TableProgram : public StepProgram {
  private:
   Repaired repaired_;
   std::optional<device::Temporary> captured_;
-  std::optional<device::Temporary> request_;
+  Requests requests_;
 };
 
 class KeyScale final : public TableProgram {

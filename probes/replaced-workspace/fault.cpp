@@ -5,6 +5,7 @@
 
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_planting.hpp"
+#include "probes/fault_ops/fault_requests.hpp"
 #include "step/minimax_m3/ops.hpp"
 
 namespace graphsan::faults {
@@ -25,6 +26,16 @@ class Workspace {
   void replace(device::CachingAllocator& allocator, std::size_t bytes) {
     memory_ = std::make_unique<device::Temporary>(allocator, bytes);
     bytes_ = bytes;
+  }
+  /// The same, at the address that an earlier block had, if that is free.
+  void replace_at(device::CachingAllocator& allocator, std::size_t bytes, const void* address) {
+    std::size_t left = free_blocks_of(allocator, bytes);
+    std::vector<std::unique_ptr<device::Temporary>> passed_over;
+    replace(allocator, bytes);
+    for (; left > 0 && address != nullptr && memory_->data() != address; --left) {
+      passed_over.push_back(std::move(memory_));
+      replace(allocator, bytes);
+    }
   }
   void release() {
     memory_.reset();
@@ -50,29 +61,22 @@ class WorkspaceProgram : public StepProgram {
   WorkspaceProgram(std::shared_ptr<const InsertPath> path, Repaired repaired)
       : StepProgram{std::move(path)}, repaired_{repaired} {}
 
-  void reset(const ProgramContext&, device::StreamRef) override { requests_.clear(); }
+  void reset(const ProgramContext&, device::StreamRef) override { requests_.finish(); }
+  /// No request is served while a capture is made.
+  void before_capture(const ProgramContext&, device::StreamRef, int) override {
+    requests_.finish();
+  }
   void describe(device::AddressMap& map) const override { workspace_.describe(map); }
 
  protected:
   [[nodiscard]] bool repaired() const { return repaired_ == Repaired::kYes; }
   [[nodiscard]] Workspace& workspace() { return workspace_; }
-
-  /// The tensors of the requests being served, all of `bytes` bytes and `value`.
-  void serve_requests(const RefillContext& context, std::size_t bytes, float value) {
-    constexpr std::size_t kRequests = 3;
-    const ProgramContext& shared = context.shared;
-    while (requests_.size() < kRequests) {
-      requests_.push_back(std::make_unique<device::Temporary>(shared.allocator, bytes));
-      launch_fill_float(
-          shared.device, context.stream,
-          {requests_.back()->as<float>(), static_cast<std::int32_t>(bytes / sizeof(float)), value});
-    }
-  }
+  [[nodiscard]] Requests& requests() { return requests_; }
 
  private:
   Repaired repaired_;
   Workspace workspace_;
-  std::vector<std::unique_ptr<device::Temporary>> requests_;
+  Requests requests_;
 };
 
 /// K and V scaled by ones that lie at the start of the workspace, one a head.
@@ -120,10 +124,11 @@ class FittedToBucket final : public ScaledByWorkspace {
   using ScaledByWorkspace::ScaledByWorkspace;
 
   void before_capture(const ProgramContext& shared, device::StreamRef stream, int bucket) override {
+    ScaledByWorkspace::before_capture(shared, stream, bucket);
     ensure(shared, stream, bucket);
   }
   void refill(const RefillContext& context) override {
-    serve_requests(context, bytes_for(context.shared, largest(context.shared)), 2.0F);
+    requests().serve(context, bytes_for(context.shared, largest(context.shared)), 2.0F);
   }
 
  protected:
@@ -147,14 +152,15 @@ class ReleasedAfterCapture final : public ScaledByWorkspace {
  public:
   using ScaledByWorkspace::ScaledByWorkspace;
 
-  void before_capture(const ProgramContext& shared, device::StreamRef stream, int) override {
+  void before_capture(const ProgramContext& shared, device::StreamRef stream, int bucket) override {
+    ScaledByWorkspace::before_capture(shared, stream, bucket);
     ensure(shared, stream, 0);
   }
   void after_capture(const ProgramContext&, device::StreamRef, int) override {
     if (!repaired()) workspace().release();
   }
   void refill(const RefillContext& context) override {
-    serve_requests(context, kWorkspaceBytes, 0.5F);
+    requests().serve(context, kWorkspaceBytes, 2.0F);
     ensure(context.shared, context.stream, 0);
   }
 
@@ -174,7 +180,10 @@ class GrownWhileServing final : public WorkspaceProgram {
   void reset(const ProgramContext& shared, device::StreamRef stream) override {
     WorkspaceProgram::reset(shared, stream);
     const std::size_t first = repaired() ? grown_bytes(shared) : first_bytes(shared);
-    if (workspace().bytes() != first) workspace().replace(shared.allocator, first);
+    if (workspace().bytes() != first || workspace().data() != first_) {
+      workspace().replace_at(shared.allocator, first, first_);
+    }
+    if (first_ == nullptr) first_ = workspace().data();
     fill(shared, stream);
   }
 
@@ -185,7 +194,7 @@ class GrownWhileServing final : public WorkspaceProgram {
       workspace().replace(shared.allocator, grown_bytes(shared));
       fill(shared, context.stream);
     }
-    serve_requests(context, first_bytes(shared), 0.0F);
+    requests().serve(context, first_bytes(shared), 0.0F);
   }
 
   void attention(const OpContext& context) override {
@@ -215,6 +224,8 @@ class GrownWhileServing final : public WorkspaceProgram {
     shared.device.copy(stream, workspace().data(), table.data(),
                        table.size() * sizeof(std::int32_t));
   }
+
+  const void* first_ = nullptr;  ///< where a fresh process has it
 };
 
 }  // namespace
