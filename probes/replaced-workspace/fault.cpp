@@ -1,5 +1,6 @@
-#include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,35 +25,53 @@ class Workspace {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The new block is taken before the old one is given back, as in `t = empty(...)`.
   void replace(device::CachingAllocator& allocator, std::size_t bytes) {
-    memory_ = std::make_unique<device::Temporary>(allocator, bytes);
-    bytes_ = bytes;
+    hold(allocator, std::make_unique<device::Temporary>(allocator, bytes), bytes);
   }
   /// The same, at the address that an earlier block had, if that is free.
   void replace_at(device::CachingAllocator& allocator, std::size_t bytes, const void* address) {
-    std::size_t left = free_blocks_of(allocator, bytes);
-    std::vector<std::unique_ptr<device::Temporary>> passed_over;
-    replace(allocator, bytes);
-    for (; left > 0 && address != nullptr && memory_->data() != address; --left) {
-      passed_over.push_back(std::move(memory_));
-      replace(allocator, bytes);
+    std::vector<std::unique_ptr<device::Temporary>> tried;
+    tried.push_back(std::make_unique<device::Temporary>(allocator, bytes));
+    for (std::size_t left = free_blocks_of(allocator, bytes);
+         left > 0 && address != nullptr && tried.back()->data() != address; --left) {
+      tried.push_back(std::make_unique<device::Temporary>(allocator, bytes));
     }
+    hold(allocator, std::move(tried.back()), bytes);
+    tried.pop_back();
   }
   void release() {
+    if (memory_ != nullptr) former_[address()] = bytes_;
     memory_.reset();
     bytes_ = 0;
   }
+  /// Its block, and former blocks as long as they are nobody's.
   void describe(device::AddressMap& map) const {
-    if (memory_ == nullptr) return;
-    const auto begin = reinterpret_cast<std::uint64_t>(memory_->data());
-    map.add({.begin = begin,
-             .end = begin + bytes_,
-             .owner = device::Owner::kNamedBuffer,
-             .name = "workspace"});
+    for (const auto& [begin, bytes] : former_) {
+      const std::optional<device::Block> block = allocator_->find(begin);
+      if (block && !block->live) add(map, begin, bytes, device::Owner::kFreeBlock);
+    }
+    if (memory_ != nullptr) add(map, address(), bytes_, device::Owner::kNamedBuffer);
   }
 
  private:
+  void hold(device::CachingAllocator& allocator, std::unique_ptr<device::Temporary> memory,
+            std::size_t bytes) {
+    release();
+    allocator_ = &allocator;
+    memory_ = std::move(memory);
+    bytes_ = bytes;
+  }
+  [[nodiscard]] std::uint64_t address() const {
+    return reinterpret_cast<std::uint64_t>(memory_->data());
+  }
+  static void add(device::AddressMap& map, std::uint64_t begin, std::size_t bytes,
+                  device::Owner owner) {
+    map.add({.begin = begin, .end = begin + bytes, .owner = owner, .name = "workspace"});
+  }
+
+  const device::CachingAllocator* allocator_ = nullptr;
   std::unique_ptr<device::Temporary> memory_;
   std::size_t bytes_ = 0;
+  std::map<std::uint64_t, std::size_t> former_;  ///< bytes by address
 };
 
 /// A program with a workspace, and requests whose tensors take what is free.
