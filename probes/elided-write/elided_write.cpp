@@ -60,6 +60,18 @@ bool names(const model::Work& work, const std::string& buffer) {
                      [&](const model::AddressUse& use) { return use.owner_name == buffer; });
 }
 
+/// A pointer is null in the node where the launch has an address.
+bool lost_pointer(const model::Work& launch, const model::Work& node) {
+  return std::any_of(
+      node.addresses.begin(), node.addresses.end(), [&](const model::AddressUse& ours) {
+        if (ours.address != 0) return false;
+        return std::any_of(launch.addresses.begin(), launch.addresses.end(),
+                           [&](const model::AddressUse& theirs) {
+                             return theirs.offset == ours.offset && theirs.address != 0;
+                           });
+      });
+}
+
 /// A node that eager has no launch for writes the memory: the write was not left out but done in
 /// another way.
 bool others_write(const Facts& facts, const std::string& buffer) {
@@ -87,7 +99,7 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
     const model::Work& node = facts.segments[static_cast<std::size_t>(line.segment)]
                                   .nodes[static_cast<std::size_t>(line.node)];
     // A copy to another address is a frozen address, not a write that was left out.
-    if (!names(node, buffer) && !node.copy) {
+    if ((!names(node, buffer) && !node.copy) || lost_pointer(launch, node)) {
       node_is_there = true;
       return &launch;
     }
@@ -117,9 +129,9 @@ bool add_launch_evidence(const Facts& facts, int cache, model::Where& place,
   place.source = launch->source;
   const std::string sentence =
       node_is_there
-          ? fmt::format("eager launches {} on {} ({}); its node does not name that memory",
-                        launch->name, facts.cache_buffers[static_cast<std::size_t>(cache)],
-                        launch->source)
+          ? fmt::format(
+                "eager launches {} on {} ({}); its node lacks that memory or another operand",
+                launch->name, facts.cache_buffers[static_cast<std::size_t>(cache)], launch->source)
           : fmt::format("eager launches {} ({}); no node of the graph and no eager break does",
                         launch->name, launch->source);
   if (std::find(finding.evidence.begin(), finding.evidence.end(), sentence) ==

@@ -13,12 +13,18 @@ using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 
+/// The block was free when the capture ended, and is known by the name of what had it.
+bool had_a_holder(const model::AddressUse& use) {
+  return use.captured_owner == model::OwnerKind::kFreeBlock &&
+         use.captured_owner_name != "freed block";
+}
+
 /// Lost memory for which eager names a named buffer: a holder that lives on elsewhere.
 std::vector<NodeUse> replaced(const Facts& facts) {
   std::vector<NodeUse> uses;
   for (const NodeUse& use : lost_uses(facts)) {
     const bool holder =
-        use.use->captured_owner == model::OwnerKind::kNamedBuffer ||
+        had_a_holder(*use.use) || use.use->captured_owner == model::OwnerKind::kNamedBuffer ||
         (use.launched != nullptr && use.launched->owner == model::OwnerKind::kNamedBuffer);
     if (holder) uses.push_back(use);
   }
@@ -26,7 +32,7 @@ std::vector<NodeUse> replaced(const Facts& facts) {
 }
 
 std::string holder_of(const NodeUse& use) {
-  if (use.use->captured_owner == model::OwnerKind::kNamedBuffer) {
+  if (had_a_holder(*use.use) || use.use->captured_owner == model::OwnerKind::kNamedBuffer) {
     return use.use->captured_owner_name;
   }
   return use.launched->owner_name;

@@ -23,6 +23,11 @@ std::vector<RowKey> scaled_rows(const Facts& facts) {
   return keys;
 }
 
+std::string fix_text() {
+  return "Keep scales in device buffers that both paths read and that are calibrated before "
+         "capture; choose the dtype where graph and eager share the choice.";
+}
+
 /// How the live scale or dtype can be given to the graph: state, an input, or a word of a node.
 void add_experiment(const Facts& facts, Suspicion& suspicion) {
   std::vector<std::string> names;
@@ -52,13 +57,33 @@ void add_experiment(const Facts& facts, Suspicion& suspicion) {
   confirm_by(suspicion, diagnose::Change::kLiveCapture);
 }
 
+/// Rows are right, but state that eager changes and no replay does enters the results.
+std::vector<Suspicion> scale_on_reading(const Facts& facts) {
+  std::vector<std::string> names;
+  for (const model::OpaqueFacts& state : facts.opaque) {
+    if (state.differs_from_eager && !state.differs_from_start) names.push_back(state.name);
+  }
+  std::vector<RowKey> keys = primary_differences(facts);
+  std::erase_if(keys, [](const RowKey& key) { return key.kind == diagnose::SpotKind::kRow; });
+  if (names.empty() || keys.empty()) return {};
+  Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
+  suspicion.finding.summary = fmt::format(
+      "{} is updated in eager and not by the graph, and results depend on it", names.front());
+  suspicion.finding.evidence.push_back(fmt::format(
+      "before the replay, {} still holds what it held before the first one; eager's differs",
+      names.front()));
+  suspicion.finding.fix = fix_text();
+  confirm_by(suspicion, diagnose::Change::kOpaqueFromEager, names);
+  return {std::move(suspicion)};
+}
+
 /// Right rows with a constant ratio, or bytes of another dtype: the scale or dtype is the
 /// capture's.
 class WrongScaleProbe final : public diagnose::Probe {
  public:
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     std::vector<RowKey> keys = scaled_rows(facts);
-    if (keys.empty()) return {};
+    if (keys.empty()) return scale_on_reading(facts);
     const model::RowDifference& first = *row_of(facts, keys.front());
     Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
     if (first.value.kind == model::ValueKind::kConstantRatio) {
@@ -76,10 +101,7 @@ class WrongScaleProbe final : public diagnose::Probe {
                         ? fmt::format("times {:.4g}", first.value.ratio)
                         : std::string{"read as another dtype"}));
     add_experiment(facts, suspicion);
-    suspicion.finding.fix =
-        "Keep scales in device buffers that both paths read and that are calibrated before "
-        "capture; "
-        "choose the dtype where graph and eager share the choice.";
+    suspicion.finding.fix = fix_text();
     return {std::move(suspicion)};
   }
 
