@@ -4,7 +4,6 @@
 #include "probes/capture-side-effect/fault_ops.hpp"
 #include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/frozen-rng/fault_ops.hpp"
-#include "probes/frozen-scalar/fault_ops.hpp"
 #include "probes/missing-reset/fault_ops.hpp"
 #include "probes/numeric-noise/fault_ops.hpp"
 #include "probes/padding-leak/fault_ops.hpp"
@@ -35,7 +34,6 @@
   X(ReorderSequences)         \
   X(AddMaskedKey)             \
   X(AddMaskedValue)           \
-  X(ShortenContexts)          \
   X(ChooseSlots)              \
   X(PublishByLastSplit)       \
   X(AddSplit)                 \

@@ -5,7 +5,6 @@
 #include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
 #include "probes/fault_ops/fault_planting.hpp"
-#include "probes/frozen-scalar/fault_ops.hpp"
 #include "step/minimax_m3/launch_dims.hpp"
 #include "step/minimax_m3/ops.hpp"
 

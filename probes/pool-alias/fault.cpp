@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "probes/fault_mechanisms.hpp"
+#include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/fault_ops/fault_writes.hpp"
-#include "probes/padding-leak/fault_ops.hpp"
 #include "step/minimax_m3/ops.hpp"
 
 namespace graphsan::faults {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "probes/fault_mechanisms.hpp"
+#include "probes/fault_ops/fault_common_ops.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/fault_ops/fault_writes.hpp"
@@ -71,7 +72,7 @@ class KindByLength : public StepProgram {
   [[nodiscard]] const std::int32_t* lengths_for(const OpContext& context) const {
     if (context.metadata->max_context > short_limit()) return context.lanes.seq_lens;
     launch(context.shared.device, context.stream,
-           ShortenContexts{context.tokens, shortened_, context.lanes.seq_lens, short_limit()});
+           ClampLengths{context.tokens, shortened_, context.lanes.seq_lens, short_limit()});
     return shortened_;
   }
 

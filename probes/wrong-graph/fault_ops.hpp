@@ -7,22 +7,6 @@
 
 namespace graphsan::faults {
 
-/// shortened[i] = min(lengths[i], longest): contexts as a kernel for short ones sees them.
-struct ShortenContexts {
-  static constexpr const char* kName = "shorten_contexts";
-  std::int64_t count;
-  std::int32_t* shortened;
-  const std::int32_t* lengths;
-  std::int64_t longest;
-  GRAPHSAN_HOST_DEVICE void operator()(std::int64_t i) const {
-    shortened[i] = lengths[i] < longest ? lengths[i] : static_cast<std::int32_t>(longest);
-  }
-  static constexpr device::ArgumentFieldInfo kFields[] = {{"count", 0, 8, false},
-                                                          {"shortened", 8, 8, true, true},
-                                                          {"lengths", 16, 8, true},
-                                                          {"longest", 24, 8, false}};
-};
-
 /// chosen[i] = slots[i] where lane i's position begins a block, if `first` is 1, or does not, if it
 /// is 0; else -1.
 struct ChooseSlots {
