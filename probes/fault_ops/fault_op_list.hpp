@@ -28,7 +28,6 @@
   X(WriteByPage)              \
   X(ScaleOverLanes)           \
   X(PickLanesByProduct)       \
-  X(SharedUnit)               \
   X(RoundToUnit)              \
   X(KeepBelowTotal)           \
   X(ReorderSequences)         \

@@ -24,6 +24,9 @@ using step::minimax_m3::StepProgram;
 
 namespace {
 
+/// Both bytes of a bf16 value of about 50000.
+constexpr std::uint8_t kFiftyThousand = 0x47;
+
 /// Gives some heads of every persistent lane the values of an earlier batch with outliers: what pad
 /// lanes hold from then on. `byte`: both bytes of each bf16 value.
 void leave_outliers(const ProgramContext& shared, device::StreamRef stream, int layer,
@@ -44,7 +47,6 @@ class SharedAmax final : public StepProgram {
       : StepProgram{separate_writes(config)}, repaired_{repaired} {}
 
   void reset(const ProgramContext& shared, device::StreamRef stream) override {
-    constexpr std::uint8_t kFiftyThousand = 0x47;
     for (int layer = 0; layer < shared.config.layers; ++layer) {
       const HeadsArg heads =
           heads_for(shared.config.tp, is_sparse_layer(layer, shared.config.layers));
@@ -111,16 +113,15 @@ class NoughtTimesNan final : public StepProgram {
 };
 
 /// The index queries of the last layer share one exponent over the batch, and pad lanes hold large
-/// finite values: the real lanes' keep no digits.
+/// finite values: the real lanes' keep no digit.
 class SharedExponent final : public StepProgram {
  public:
   SharedExponent(const Config& config, Repaired repaired)
       : StepProgram{make_insert_path(config)}, repaired_{repaired}, layer_{config.layers - 1} {}
 
   void reset(const ProgramContext& shared, device::StreamRef stream) override {
-    constexpr std::uint8_t kTwoToThe41 = 0x54;
     const HeadsArg heads = heads_for(shared.config.tp, true);
-    leave_outliers(shared, stream, layer_, heads.q + 2 * heads.kv, heads.index_q, kTwoToThe41);
+    leave_outliers(shared, stream, layer_, heads.q + 2 * heads.kv, heads.index_q, kFiftyThousand);
   }
   void norm_rope(const OpContext& context) override {
     if (context.layer != layer_) return StepProgram::norm_rope(context);
@@ -132,13 +133,14 @@ class SharedExponent final : public StepProgram {
                              static_cast<std::int64_t>(heads.q + 2 * heads.kv) * kHeadDim;
     const Temporary unit{context.shared.allocator, sizeof(float)};
     launch(device, context.stream,
-           SharedUnit{.count = 1,
-                      .unit = unit.as<float>(),
-                      .values = queries,
-                      .stride = row_width(heads),
-                      .width = width,
-                      .slots = repaired_ == Repaired::kYes ? context.lanes.slots : nullptr,
-                      .lanes = context.tokens});
+           ScaleOverLanes{.count = 1,
+                          .scale = unit.as<float>(),
+                          .values = queries,
+                          .stride = row_width(heads),
+                          .width = width,
+                          .slots = repaired_ == Repaired::kYes ? context.lanes.slots : nullptr,
+                          .lanes = context.tokens,
+                          .largest = kFits});
     launch(device, context.stream,
            RoundToUnit{.count = context.tokens * width,
                        .values = queries,
@@ -149,6 +151,8 @@ class SharedExponent final : public StepProgram {
   }
 
  private:
+  static constexpr double kFits = 64.0;  ///< beyond a normal value by far
+
   Repaired repaired_;
   int layer_;
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -42,29 +41,6 @@ struct PickLanesByProduct {
       {"lanes", 48, 8, false}};
 };
 
-/// *unit = 2^-40 of the largest magnitude's power of two over all lanes: the last place of numbers
-/// that share one exponent. One element.
-struct SharedUnit {
-  static constexpr const char* kName = "shared_unit";
-  std::int64_t count;
-  float* unit;
-  const std::uint16_t* values;
-  std::int64_t stride;  ///< elements between lanes
-  std::int64_t width;
-  const std::int64_t* slots;  ///< see takes_lane()
-  std::int64_t lanes;
-  GRAPHSAN_HOST_DEVICE void operator()(std::int64_t) const {
-    constexpr std::uint32_t kPlaces = 40;
-    const float amax = amax_of_lanes(values, stride, width, slots, lanes);
-    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(amax) >> 23;
-    *unit = std::bit_cast<float>((exponent > kPlaces ? exponent - kPlaces : 1U) << 23);
-  }
-  static constexpr device::ArgumentFieldInfo kFields[] = {
-      {"count", 0, 8, false},   {"unit", 8, 8, true, true}, {"values", 16, 8, true},
-      {"stride", 24, 8, false}, {"width", 32, 8, false},    {"slots", 40, 8, true},
-      {"lanes", 48, 8, false}};
-};
-
 /// Rounds `width` bf16 values of each lane to multiples of *unit, in place; `count` = lanes ×
 /// width.
 struct RoundToUnit {
@@ -75,6 +51,7 @@ struct RoundToUnit {
   std::int64_t width;
   const float* unit;
   GRAPHSAN_HOST_DEVICE void operator()(std::int64_t i) const {
+    if (*unit <= 1.0F) return;
     std::uint16_t& value = values[i / width * stride + i % width];
     const float places = step::minimax_m3::bf16_to_float(value) / *unit;
     value = step::minimax_m3::float_to_bf16(rintf(places) * *unit);

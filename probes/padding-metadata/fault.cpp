@@ -143,7 +143,7 @@ class TotalFromTail final : public OwnMetadata {
     return index + 1;
   }
   [[nodiscard]] std::int64_t neutral(int live) const override { return live; }
-  [[nodiscard]] std::int64_t garbage(int) const override { return 1; }
+  [[nodiscard]] std::int64_t garbage(int) const override { return 0; }
 
   int layer_;
 };
