@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "probes/differences.hpp"
 #include "probes/finding_text.hpp"
 #include "probes/mechanisms.hpp"
 
@@ -135,8 +136,11 @@ std::vector<diagnose::Suspicion> PaddingWriteProbe::recognise(const Facts& facts
       "Skip negative slots in every write, K, V and index-K alike. Advanced indexing "
       "(`cache[slots] = x`) takes -1 as the last row: mask it, or write with a kernel that skips.";
   suspicion.rows = keys_of(rows);
-  suspicion.confirm = {{.change = diagnose::Change::kFillBucket, .names = {}, .nodes = {}},
-                       {.change = diagnose::Change::kPoisonPadLanes, .names = {}, .nodes = {}}};
+  confirm_by(suspicion, diagnose::Change::kFillBucket);
+  // A pad lane may also write something that its values do not enter.
+  if (from_pads == static_cast<std::ptrdiff_t>(rows.size())) {
+    confirm_by(suspicion, diagnose::Change::kPoisonPadLanes);
+  }
   return {std::move(suspicion)};
 }
 

@@ -1,18 +1,19 @@
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <ostream>
+#include <random>
 #include <thread>
 
 #include "check/run_check.hpp"
 #include "cli/check_options.hpp"
 #include "cli/command.hpp"
 #include "cli/outputs.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/words.hpp"
+#include "probes/fault_registry.hpp"
 #include "reports/reports.hpp"
 
 namespace graphsan::cli {
@@ -23,40 +24,6 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void on_interrupt(int) { g_interrupted = 1; }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-/// One line on a terminal, rewritten in place; silent elsewhere.
-class ProgressLine {
- public:
-  explicit ProgressLine(Context& context) : context_{&context} {}
-  ~ProgressLine() {
-    if (shown_) context_->err << "\r\033[K" << std::flush;
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const check::Progress& progress) {
-    if (!context_->progress) return;
-    const std::string step =
-        progress.step >= 0 ? fmt::format(", step {}", progress.step) : std::string{};
-    context_->err << fmt::format("\r\033[K{} of {} cases done; {}{}", progress.done, progress.total,
-                                 progress.phase, step)
-                  << std::flush;
-    shown_ = true;
-  }
-
- private:
-  Context* context_;
-  bool shown_ = false;
-};
-
 /// Everything that `check` was asked for.
 struct CheckCommand {
   CLI::App* app = nullptr;
@@ -65,7 +32,9 @@ struct CheckCommand {
   std::string record;
   double watchdog = 120;
   std::optional<int> jobs;
+  bool blind = false;
 
+  void plant_blindly();
   [[nodiscard]] std::vector<check::CaseRequest> cases();
   [[nodiscard]] int jobs_or_cores() const;
   void open_outputs();
@@ -73,7 +42,8 @@ struct CheckCommand {
 };
 
 std::vector<check::CaseRequest> CheckCommand::cases() {
-  const bool seed = words.scenario == "seed" || (words.scenario.empty() && !describes_a_case(*app));
+  const bool seed =
+      words.scenario == "seed" || (words.scenario.empty() && !blind && !describes_a_case(*app));
   if (!words.scenario.empty() && words.scenario != "seed") {
     apply_scenario_file(*app, words.scenario);
   }
@@ -86,6 +56,31 @@ std::vector<check::CaseRequest> CheckCommand::cases() {
   }
   words.scenario = "seed";
   return check::seed_scenario();
+}
+
+/// Plants one of all faults, their clean twins, or nothing; nobody is told which before the
+/// verdict.
+void CheckCommand::plant_blindly() {
+  if (!words.fault.empty() || words.clean_twin) {
+    throw BadUsage{"--blind plants a fault of its own choice: leave out --fault and --clean-twin"};
+  }
+  const std::vector<faults::PlantedFault>& planted = faults::planted_faults();
+  std::random_device entropy;
+  // As many draws of "nothing" as of one mechanism, or a guess of "a fault" would always be right.
+  constexpr std::size_t kNothing = 8;
+  const std::size_t drawn = entropy() % (planted.size() + kNothing);
+  if (drawn >= planted.size()) return;
+  words.fault = planted[drawn].id + ":" + planted[drawn].variant;
+  words.clean_twin = entropy() % 4 == 0;
+}
+
+/// Takes what was planted out of a report that is shown before it is told.
+void hide_planted(model::RunReport& report) {
+  for (model::CaseReport& one : report.cases) {
+    one.config.fault.clear();
+    const std::size_t at = one.reproduce.find(" --fault ");
+    if (at != std::string::npos) one.reproduce.erase(at);
+  }
 }
 
 int CheckCommand::jobs_or_cores() const {
@@ -104,6 +99,7 @@ void CheckCommand::open_outputs() {
 
 int CheckCommand::run(Context& context) {
   check::CheckOptions options;
+  if (blind) plant_blindly();
   options.cases = cases();
   options.device = parse_device(words.device);
   options.scenario = words.scenario;
@@ -123,7 +119,15 @@ int CheckCommand::run(Context& context) {
     options.on_progress = [&](const check::Progress& p) { line.show(p); };
     report = check::run_check(options);
   }
+  if (blind) hide_planted(report);
   outputs.write(report, context, true);
+  if (blind) {
+    (outputs.json_on_stdout() ? context.err : context.out)
+        << "Blind: planted was "
+        << (words.fault.empty() ? std::string{"nothing"}
+                                : words.fault + (words.clean_twin ? ", repaired" : ""))
+        << "\n";
+  }
   (outputs.json_on_stdout() ? context.err : context.out)
       << reports::summary_line(report) << std::endl;
   return report.exit_code;
@@ -140,6 +144,10 @@ void add_check_command(CLI::App& app, Registration& chosen) {
                     "seed (the default without case options), or a TOML file of options");
   check->add_option("--device", command->words.device, "auto, cuda, host")->capture_default_str();
   add_case_options(*check, command->words);
+  check
+      ->add_flag("--blind", command->blind,
+                 "plant a fault, a clean twin or nothing at random, and tell after the verdict")
+      ->group("Case");
   command->outputs.add_options(*check);
   check->add_option("--record", command->record, "keep everything in a recording")
       ->type_name("FILE")

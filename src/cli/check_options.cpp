@@ -177,6 +177,9 @@ std::vector<check::CaseRequest> make_cases(const CheckWords& words) {
         fmt::format("--step: '{}' is not a step of this build; there is: minimax-m3", words.step)};
   }
   check_fault(words.fault);
+  if (words.clean_twin && words.fault.empty()) {
+    throw BadUsage{"--clean-twin repairs a planted fault: name one with --fault"};
+  }
   std::vector<check::CaseRequest> cases;
   check::CaseRequest request;
   request.fault = words.fault;

@@ -1,4 +1,7 @@
 #include <unistd.h>
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include <exception>
 #include <iostream>
@@ -72,7 +75,11 @@ int run_action(const Registration& chosen, Context& context) {
 /// A subcommand whose last line is a SUMMARY was named, although its options did not parse.
 Summary summary_of(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command != "check" && command != "report" && command != "bench") return Summary::kNone;
+  constexpr std::string_view kWithSummary[] = {"check", "report", "bench", "selftest"};
+  if (std::find(std::begin(kWithSummary), std::end(kWithSummary), command) ==
+      std::end(kWithSummary)) {
+    return Summary::kNone;
+  }
   for (int i = 2; i < argc; ++i) {
     const bool takes_file = i + 1 < argc && argv[i + 1][0] != '-';
     if (std::string{argv[i]} == "--json" && !takes_file) return Summary::kStandardError;
@@ -106,6 +113,7 @@ int run(int argc, char** argv) {
   add_explain_command(app, chosen);
   add_doctor_command(app, chosen);
   add_bench_command(app, chosen);
+  add_selftest_command(app, chosen);
   if (const std::string wrong = wrong_command(app, argc, argv); !wrong.empty()) {
     return fail(context, Summary::kNone, model::kExitUsage, "bad usage", wrong,
                 "graphsan --help, or graphsan COMMAND --help");

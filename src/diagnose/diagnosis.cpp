@@ -61,7 +61,7 @@ struct Conclusion {
 };
 
 /// Asks the experiments of one suspicion, in order, until one cannot be run or does not confirm.
-Conclusion conclude(const Suspicion& suspicion, Experiments* experiments,
+Conclusion conclude(const model::Facts& facts, const Suspicion& suspicion, Experiments* experiments,
                     std::vector<model::ExperimentRecord>& log) {
   Conclusion conclusion{suspicion.finding, false, {}};
   model::Finding& finding = conclusion.finding;
@@ -88,7 +88,10 @@ Conclusion conclude(const Suspicion& suspicion, Experiments* experiments,
     if (!record.made_right) {
       finding.not_runnable = fmt::format("{} did not confirm it: {}; {}", record.name,
                                          record.outcome, record.sham_outcome);
-      conclusion.refuted = suspicion.refutable;
+      // Where eager differs from itself, no row can be expected to become right.
+      const bool tells = outcome.rows > 0 && outcome.repeats > 0 &&
+                         (!facts.stability.ran || facts.stability.stable);
+      conclusion.refuted = suspicion.refutable && tells;
       conclusion.refutation =
           fmt::format("{}: {}; {}", record.change, record.outcome, record.sham_outcome);
       return conclusion;
@@ -119,6 +122,8 @@ class Diagnostician {
       return std::move(out_);
     }
     rule_out_quiet();
+    std::erase_if(out_.ruled_out,
+                  [&](const model::RuledOut& out) { return is_found(out.mechanism); });
     return std::move(out_);
   }
 
@@ -127,10 +132,12 @@ class Diagnostician {
     bool quiet = true;
     for (Suspicion& suspicion : registry_.find(id)->recognise(facts_)) {
       const bool had_rows = !suspicion.rows.empty();
-      std::erase_if(suspicion.rows, [&](const RowKey& row) { return explained_.contains(row); });
+      std::erase_if(suspicion.rows, [&](const RowKey& row) {
+        return explained_.contains(row) || is_withheld(row);
+      });
       if (had_rows && suspicion.rows.empty()) continue;
       quiet = false;
-      Conclusion conclusion = conclude(suspicion, experiments_, out_.experiments);
+      Conclusion conclusion = conclude(facts_, suspicion, experiments_, out_.experiments);
       if (conclusion.refuted) {
         refuted_.insert(id);
         out_.ruled_out.push_back({id, conclusion.refutation});
@@ -144,10 +151,23 @@ class Diagnostician {
     if (quiet) quiet_.push_back(id);
   }
 
-  [[nodiscard]] bool is_settled(const std::string& id) const {
-    return refuted_.contains(id) ||
-           std::any_of(out_.findings.begin(), out_.findings.end(),
+  /// With an eager that differs from itself, missing and stray rows stand, and no value does.
+  [[nodiscard]] bool is_withheld(const RowKey& key) const {
+    if (!facts_.stability.ran || facts_.stability.stable) return false;
+    if (key.kind != SpotKind::kRow) return true;
+    return std::none_of(
+        facts_.rows.begin(), facts_.rows.end(), [&](const model::RowDifference& row) {
+          return row.step == key.step && row.cache == key.cache && row.row == key.row &&
+                 (row.row_class == model::RowClass::kMissing ||
+                  row.row_class == model::RowClass::kStray);
+        });
+  }
+  [[nodiscard]] bool is_found(const std::string& id) const {
+    return std::any_of(out_.findings.begin(), out_.findings.end(),
                        [&](const model::Finding& finding) { return finding.mechanism == id; });
+  }
+  [[nodiscard]] bool is_settled(const std::string& id) const {
+    return refuted_.contains(id) || is_found(id);
   }
 
   void rule_out_quiet() {

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <set>
+#include <thread>
+
+#include "check/run_check.hpp"
+#include "cli/check_options.hpp"
+#include "cli/command.hpp"
+#include "cli/outputs.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/words.hpp"
+#include "probes/fault_registry.hpp"
+#include "probes/registry.hpp"
+
+namespace graphsan::cli {
+
+namespace {
+
+constexpr const char* kPlanted = "planted";
+constexpr const char* kTwins = "clean twins";
+
+/// Planted × found, over the cases of a report.
+class ConfusionMatrix {
+ public:
+  explicit ConfusionMatrix(const model::RunReport& report) {
+    for (const model::CaseReport& one : report.cases) add(one);
+  }
+
+  [[nodiscard]] bool is_diagonal() const { return wrong_.empty(); }
+  [[nodiscard]] std::size_t faults() const { return faults_; }
+  [[nodiscard]] std::size_t twins() const { return twins_; }
+  [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
+  void print(std::ostream& out) const;
+
+ private:
+  void add(const model::CaseReport& one);
+
+  std::map<std::string, std::map<std::string, int>> counts_;  ///< planted → found → cases
+  std::map<std::string, int> confirmed_;
+  std::vector<std::string> wrong_;
+  std::size_t faults_ = 0;
+  std::size_t twins_ = 0;
+};
+
+void ConfusionMatrix::add(const model::CaseReport& one) {
+  const bool twin = one.group == kTwins;
+  (twin ? twins_ : faults_) += 1;
+  const std::string mechanism = one.config.fault.substr(0, one.config.fault.find(':'));
+  const std::string planted = twin ? "none" : mechanism;
+  std::set<std::string> found;
+  bool confirmed = true;
+  for (const model::Finding& finding : one.findings) {
+    found.insert(finding.mechanism);
+    confirmed = confirmed && finding.status == model::FindingStatus::kConfirmed;
+  }
+  for (const std::string& id : found) ++counts_[planted][id];
+  if (found.empty()) ++counts_[planted]["none"];
+  confirmed_[planted] += !found.empty() && confirmed ? 1 : 0;
+  // A hazard did not bite, so no experiment has anything to make right.
+  const bool settled = confirmed || one.verdict == model::Verdict::kHazard;
+  const bool right =
+      twin ? found.empty() && one.verdict == model::Verdict::kAgreed
+           : found == std::set<std::string>{mechanism} && settled && one.findings.size() == 1;
+  if (right && !one.failure) return;
+  std::string names;
+  for (const model::Finding& finding : one.findings) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", finding.mechanism,
+                         to_string(finding.status));
+  }
+  wrong_.push_back(fmt::format("{}{}: {}; verdict {}{}", twin ? "clean twin of " : "",
+                               one.config.fault, names.empty() ? "nothing found" : names,
+                               to_string(one.verdict),
+                               one.failure ? "; failed: " + one.failure->what : std::string{}));
+}
+
+void ConfusionMatrix::print(std::ostream& out) const {
+  std::set<std::string> columns;
+  for (const auto& [planted, row] : counts_) {
+    columns.insert(planted);
+    for (const auto& [found, count] : row) columns.insert(found);
+  }
+  std::map<std::string, std::size_t> number;
+  for (const std::string& id : columns) number.emplace(id, number.size() + 1);
+  out << fmt::format("{:<24}", "planted \\ found");
+  for (const auto& [id, column] : number) out << fmt::format("{:>4}", column);
+  out << "   confirmed\n";
+  for (const auto& [planted, row] : counts_) {
+    out << fmt::format("{:>2} {:<21}", number.at(planted), planted);
+    for (const auto& [id, column] : number) {
+      const auto count = row.find(id);
+      out << (count == row.end() ? "   ." : fmt::format("{:>4}", count->second));
+    }
+    out << (planted == "none" ? std::string{} : fmt::format("   {:>9}", confirmed_.at(planted)))
+        << '\n';
+  }
+}
+
+struct SelftestCommand {
+  std::string device = "auto";
+  std::vector<std::string> only;
+  std::uint64_t seed = 1;
+  std::optional<int> jobs;
+  double watchdog = 120;
+  Outputs outputs;
+
+  [[nodiscard]] std::vector<check::CaseRequest> cases() const;
+  int run(Context& context);
+};
+
+/// The one case that a planted fault asks for.
+check::CaseRequest case_of(const faults::PlantedFault& fault, bool twin, std::uint64_t seed) {
+  CLI::App app;
+  CheckWords words;
+  add_case_options(app, words);
+  words.fault = fmt::format("{}:{}", fault.id, fault.variant);
+  words.clean_twin = twin;
+  words.seed = seed;
+  apply_fault_options(app, words.fault);
+  check::CaseRequest request = make_cases(words).at(0);
+  request.group = twin ? kTwins : kPlanted;
+  request.title = words.fault;
+  return request;
+}
+
+std::vector<check::CaseRequest> SelftestCommand::cases() const {
+  const diagnose::ProbeRegistry registry = probes::builtin_probes();
+  for (const std::string& id : only) {
+    if (registry.find(id) != nullptr) continue;
+    throw BadUsage{
+        fmt::format("--only: no mechanism is called '{}'; see `graphsan list mechanisms`", id)};
+  }
+  std::vector<check::CaseRequest> cases;
+  for (const bool twin : {false, true}) {
+    for (const faults::PlantedFault& fault : faults::planted_faults()) {
+      const bool wanted =
+          only.empty() || std::find(only.begin(), only.end(), fault.id) != only.end();
+      if (wanted) cases.push_back(case_of(fault, twin, seed));
+    }
+  }
+  return cases;
+}
+
+int SelftestCommand::run(Context& context) {
+  if (jobs && *jobs < 1) throw BadUsage{"--jobs must be at least 1"};
+  if (!(watchdog > 0)) throw BadUsage{"--watchdog must be more than 0 seconds"};
+  check::CheckOptions options;
+  options.cases = cases();
+  options.device = parse_device(device);
+  options.scenario = "selftest";
+  options.command = context.command_line;
+  options.started_at = utc_now();
+  options.watchdog_seconds = watchdog;
+  options.error_budgets = false;
+  options.jobs = jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  outputs.open({});
+  model::RunReport report;
+  {
+    ProgressLine line{context};
+    options.on_progress = [&](const check::Progress& p) { line.show(p); };
+    report = check::run_check(options);
+  }
+  const ConfusionMatrix matrix{report};
+  std::ostream& out = outputs.json_on_stdout() ? context.err : context.out;
+  matrix.print(out);
+  for (const std::string& line : matrix.wrong()) out << "  wrong: " << line << '\n';
+  outputs.write(report, context, false);
+  const bool failed = std::any_of(report.cases.begin(), report.cases.end(),
+                                  [](const model::CaseReport& one) { return one.failure; });
+  out << fmt::format("SUMMARY: graphsan: selftest: {}: {} faults and {} clean twins, {} wrong ({})",
+                     matrix.is_diagonal() ? "diagonal" : "not diagonal", matrix.faults(),
+                     matrix.twins(), matrix.wrong().size(), report.environment.device_name)
+      << std::endl;
+  if (failed || !report.complete) return model::kExitFailed;
+  return matrix.is_diagonal() ? model::kExitAgreed : model::kExitDiverged;
+}
+
+}  // namespace
+
+void add_selftest_command(CLI::App& app, Registration& chosen) {
+  auto command = std::make_shared<SelftestCommand>();
+  CLI::App* selftest = app.add_subcommand(
+      "selftest", "plant every fault and its clean twin; print what was found as a matrix");
+  selftest->add_option("--device", command->device, "auto, cuda, host")->capture_default_str();
+  selftest->add_option("--only", command->only, "these mechanisms alone")->delimiter(',');
+  selftest->add_option("--seed", command->seed, "seed of all drawn values")->capture_default_str();
+  selftest->add_option("--jobs", command->jobs,
+                       "cases at once on the host device (default: one a core)");
+  selftest
+      ->add_option("--watchdog", command->watchdog,
+                   "seconds without a sign of life after which a case is given up")
+      ->capture_default_str();
+  command->outputs.add_options(*selftest);
+  selftest->callback([command, &chosen] {
+    chosen.action = [command](Context& context) { return command->run(context); };
+    chosen.summary =
+        command->outputs.json_on_stdout() ? Summary::kStandardError : Summary::kStandardOutput;
+  });
+}
+
+}  // namespace graphsan::cli
