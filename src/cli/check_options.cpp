@@ -102,12 +102,15 @@ Config base_config(const CheckWords& words) {
 
 void check_fault(const std::string& name) {
   if (name.empty() || faults::find_fault(name) != nullptr) return;
+  const std::string mechanism = name.substr(0, name.find(':'));
   std::string known;
   for (const faults::PlantedFault& fault : faults::planted_faults()) {
+    if (fault.id != mechanism) continue;
     known += fmt::format("{}{}:{}", known.empty() ? "" : ", ", fault.id, fault.variant);
   }
-  throw BadUsage{
-      fmt::format("--fault: no planted fault is called '{}'; there are: {}", name, known)};
+  throw BadUsage{fmt::format(
+      "--fault: no planted fault is called '{}'; {}", name,
+      known.empty() ? "see `graphsan list faults`" : "of this mechanism there are: " + known)};
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "diagnose/experiment_parts.hpp"
+#include "diagnose/patched_execs.hpp"
+#include "diagnose/step_experiments.hpp"
+
+namespace graphsan::diagnose {
+
+ExperimentResult StepExperiments::live_capture(std::span<const RowKey> rows) {
+  std::set<int> steps;
+  for (const RowKey& row : rows) {
+    if (!run_.facts.steps.at(static_cast<std::size_t>(row.step)).covered) continue;
+    steps.insert(row.step);
+  }
+  Wrong still;
+  Wrong open(rows.begin(), rows.end());
+  // A capture that cures every step at once is the common case; each further one costs a capture.
+  for (const int step : steps) {
+    const bool settled =
+        std::none_of(open.begin(), open.end(), [&](const RowKey& row) { return row.step == step; });
+    if (settled) continue;
+    step::CaptureRequest live = options_.capture;
+    live.metadata = step::CaptureMetadata::kLive;
+    live.live_step = step;
+    run::Capture capture = runner_.capture(live, options_.capture_over_history);
+    Wrong wrong;
+    for (int i = 0; i < kRepeats; ++i) {
+      const run::ArmLog log = replay(capture, {});
+      std::vector<model::RowDifference> differing = run::differing(runner_, run_.eager, log);
+      Wrong now = wrong_in(log);
+      for (const model::RowDifference& row : differing) {
+        if (is_paddings(row)) now.erase({row.step, row.cache, row.row});
+      }
+      wrong.merge(now);
+    }
+    std::erase_if(open, [&](const RowKey& row) { return !wrong.contains(row); });
+    for (const RowKey& row : open) {
+      if (row.step == step) still.insert(row);
+    }
+  }
+  run::Capture as_before = runner_.capture(options_.capture, options_.capture_over_history);
+  return make_outcome(rows, still, wrong_in(replay(as_before, {})));
+}
+
+ExperimentResult StepExperiments::serialise(std::span<const RowKey> rows) {
+  device::Device& device = runner_.device();
+  const auto pass = [&](bool add_edges) {
+    std::vector<device::Graph> clones;
+    std::map<void*, device::GraphExec> execs;
+    run::PassOptions options;
+    options.exec_for = [&](const step::Segment& segment) {
+      const auto known = execs.find(segment.graph.raw);
+      if (known != execs.end()) return known->second.get();
+      device::Graph clone = device.clone(segment.graph);
+      if (add_edges) {
+        const std::vector<device::NodeInfo> nodes = device.nodes(clone.get());
+        std::vector<device::EdgeInfo> edges;
+        for (std::size_t i = 1; i < nodes.size(); ++i) {
+          edges.push_back({nodes[i - 1].node, nodes[i].node});
+        }
+        device.add_edges(clone.get(), edges);
+      }
+      const auto made = execs.emplace(segment.graph.raw, device.instantiate(clone.get())).first;
+      clones.push_back(std::move(clone));
+      return made->second.get();
+    };
+    Wrong wrong;
+    for (int i = 0; i < kRepeats; ++i) wrong.merge(replay_wrong(options));
+    return wrong;
+  };
+  const Wrong changed = pass(true);
+  return make_outcome(rows, changed, pass(false));
+}
+
+ExperimentResult StepExperiments::patch(const Intervention& intervention,
+                                        std::span<const RowKey> rows) {
+  if (!run_.padded_eager) return NotRunnable{"no padded-eager arm to take the live values from"};
+  PatchedExecs execs{runner_, run_, intervention};
+  if (!execs.has_live_values()) return NotRunnable{"no eager launch corresponds to the node"};
+  const auto pass = [&](bool sham) {
+    int current = 0;
+    run::PassOptions options;
+    options.before_run = [&](int step) { current = step; };
+    options.exec_for = [&](const step::Segment& segment) {
+      return execs.exec_for(segment, current, sham);
+    };
+    return replay_wrong(options);
+  };
+  Wrong changed;
+  for (int i = 0; i < kRepeats; ++i) changed.merge(pass(false));
+  return make_outcome(rows, changed, pass(true));
+}
+
+ExperimentResult StepExperiments::restore_after_capture(std::span<const RowKey> rows) {
+  const auto pass = [&](bool forget) {
+    run::PassOptions options;
+    options.resync = false;
+    options.forget_capture = forget;
+    return wrong_in(replay(run_.capture, options), true);
+  };
+  Wrong changed;
+  for (int i = 0; i < kRepeats; ++i) changed.merge(pass(true));
+  return make_outcome(rows, changed, pass(false));
+}
+
+ExperimentResult StepExperiments::keep_freed(std::span<const RowKey> rows) {
+  const auto pass = [&](bool keep, int repeats) {
+    step::CaptureRequest request = options_.capture;
+    request.keep_freed = keep;
+    run::Capture capture = runner_.capture(request, options_.capture_over_history);
+    Wrong wrong;
+    for (int i = 0; i < repeats; ++i) wrong.merge(wrong_in(replay(capture, {})));
+    return wrong;
+  };
+  const Wrong changed = pass(true, kRepeats);
+  return make_outcome(rows, changed, pass(false, 1));
+}
+
+ExperimentResult StepExperiments::other_graph(std::span<const RowKey> rows) {
+  std::size_t most = 0;
+  for (const RowKey& row : rows) {
+    most = std::max(most, run_.capture.step->alternatives(row.step).size());
+  }
+  if (most == 0) return NotRunnable{"no other graph of the bucket was captured"};
+  std::vector<std::vector<std::span<const step::Segment>>> others(run_.facts.steps.size());
+  for (std::size_t step = 0; step < others.size(); ++step) {
+    others[step] = run_.capture.step->alternatives(static_cast<int>(step));
+  }
+  Wrong changed(rows.begin(), rows.end());
+  for (std::size_t choice = 0; choice < most; ++choice) {
+    run::PassOptions options;
+    options.segments_for = [&](int step) {
+      const auto& known = others[static_cast<std::size_t>(step)];
+      return choice < known.size() ? known[choice] : run_.capture.step->segments(step);
+    };
+    Wrong wrong;
+    for (int i = 0; i < kRepeats; ++i) wrong.merge(replay_wrong(options));
+    std::erase_if(changed, [&](const RowKey& row) { return !wrong.contains(row); });
+  }
+  return make_outcome(rows, changed, replay_wrong({}));
+}
+
+ExperimentResult StepExperiments::relaunch_escaped(std::span<const RowKey> rows) {
+  if (run_.capture.escaped.empty()) return NotRunnable{"no launch escaped the capture"};
+  device::Device& device = runner_.device();
+  run::PassOptions options;
+  options.after_run = [&](int) {
+    for (const device::WorkRecord& record : run_.capture.escaped) {
+      if (record.kernel != nullptr) {
+        device.launch(runner_.stream(), *record.kernel, record.dims, record.arguments.data());
+      } else if (record.copy) {
+        device.copy(runner_.stream(), record.copy->destination, record.copy->source,
+                    record.copy->bytes);
+      } else if (record.fill) {
+        device.fill(runner_.stream(), record.fill->destination, record.fill->value,
+                    record.fill->bytes);
+      }
+    }
+  };
+  Wrong changed;
+  for (int i = 0; i < kRepeats; ++i) changed.merge(replay_wrong(options));
+  return make_outcome(rows, changed, replay_wrong({}));
+}
+
+ExperimentResult StepExperiments::replay_again(std::span<const RowKey> rows) {
+  constexpr int kReplays = 4;
+  const std::vector<std::uint64_t> first = digests(run_.graph, rows);
+  Outcome outcome;
+  outcome.rows = rows.size();
+  outcome.repeats = kReplays;
+  std::vector<bool> moved(rows.size(), false);
+  for (int i = 0; i < kReplays; ++i) {
+    const std::vector<std::uint64_t> again = digests(replay(run_.capture, {}), rows);
+    for (std::size_t j = 0; j < rows.size(); ++j) moved[j] = moved[j] || first[j] != again[j];
+  }
+  outcome.hit_with_change =
+      static_cast<std::uint64_t>(std::count(moved.begin(), moved.end(), true));
+  return outcome;
+}
+
+}  // namespace graphsan::diagnose

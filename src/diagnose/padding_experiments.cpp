@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "diagnose/experiment_parts.hpp"
+#include "diagnose/step_experiments.hpp"
+#include "run/consequences.hpp"
+
+namespace graphsan::diagnose {
+
+StepExperiments::Wrong StepExperiments::run_reshaped(int tokens) {
+  const std::unique_ptr<step::Step> step = runner_.step().reshaped({.tokens = tokens});
+  run::ArmRunner runner{*step, runner_.device(), observer_, case_index_};
+  run::PassOptions select;
+  select.select = true;
+  const run::ArmLog eager = runner.run_eager(step::Arm::kEager, model::Phase::kEager, select);
+  run::Capture capture = runner.capture(options_.capture, options_.capture_over_history);
+  const std::vector<model::StepFacts> steps = run::plans(*step);
+  Wrong wrong;
+  for (int i = 0; i < kRepeats; ++i) {
+    const run::ArmLog graph = runner.replay(capture, eager, model::Phase::kExperiment, {});
+    wrong.merge(keys_of(run::differing(runner, eager, graph)));
+    for (const auto& output : run::compare_outputs(steps, eager, graph, false)) {
+      wrong.insert({output.step, output.layer, output.lane, SpotKind::kOutput});
+    }
+    for (const auto& top_k : run::compare_selections(steps, eager, graph, 0, false)) {
+      wrong.insert({top_k.step, top_k.layer, top_k.lane, SpotKind::kSelection});
+    }
+  }
+  return wrong;
+}
+
+ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
+  int tokens = 0;
+  int bucket = 0;
+  for (const RowKey& row : rows) {
+    const model::StepFacts& step = run_.facts.steps.at(static_cast<std::size_t>(row.step));
+    tokens = std::max(tokens, step.tokens);
+    bucket = std::max(bucket, step.bucket);
+  }
+  if (tokens >= bucket) return NotRunnable{"the bucket is full: there is no padding to take away"};
+  if (runner_.step().reshaped({.tokens = bucket}) == nullptr) {
+    return NotRunnable{"this step cannot run another number of lanes"};
+  }
+  Outcome outcome = make_outcome(rows, run_reshaped(bucket), run_reshaped(tokens));
+  outcome.observations.push_back("with " + std::to_string(bucket) + " real lanes in a bucket of " +
+                                 std::to_string(bucket) + ", " +
+                                 std::to_string(outcome.hit_with_change) + " of " +
+                                 std::to_string(outcome.rows) + " rows are right");
+  return outcome;
+}
+
+ExperimentResult StepExperiments::poison_pad_lanes(std::span<const RowKey> rows) {
+  // Zero, a large finite bf16, and a NaN.
+  constexpr std::uint16_t kPatterns[] = {0, 0x0000, 0x5A80, 0x7FC0};
+  const auto poison = [&](int step, int pattern) {
+    if (pattern == 0) return;
+    const auto tokens = static_cast<std::int64_t>(runner_.step().plan(step).tokens);
+    for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
+      if (!input.is_activation || input.dtype != model::DType::kBf16) continue;
+      const std::vector<std::uint16_t> values(static_cast<std::size_t>(input.lane_bytes) / 2,
+                                              kPatterns[pattern]);
+      for (std::int64_t lane = tokens; lane < input.lanes; ++lane) {
+        upload(static_cast<std::byte*>(input.address) + lane * input.lane_stride,
+               std::as_bytes(std::span{values}));
+      }
+    }
+  };
+  return with_poison(rows, poison, static_cast<int>(std::size(kPatterns)));
+}
+
+ExperimentResult StepExperiments::neutral_pads(const Intervention& intervention,
+                                               std::span<const RowKey> rows) {
+  const auto set = [&](int step, bool neutral) {
+    const auto tokens = static_cast<std::int64_t>(runner_.step().plan(step).tokens);
+    for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
+      if (input.is_activation || !is_named(intervention.names, input.name)) continue;
+      const auto size = static_cast<std::size_t>(input.lane_bytes);
+      if (size > sizeof(input.pad_value)) continue;
+      for (std::int64_t lane = tokens; lane < input.lanes; ++lane) {
+        auto* at = static_cast<std::byte*>(input.address) + lane * input.lane_stride;
+        std::vector<std::byte> value = download(at, size);
+        if (neutral) std::memcpy(value.data(), &input.pad_value, size);
+        upload(at, value);
+      }
+    }
+  };
+  return with_hooks(
+      rows, [&](int step) { set(step, true); }, [&](int step) { set(step, false); });
+}
+
+}  // namespace graphsan::diagnose

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <string>
+
+#include "diagnose/experiment_parts.hpp"
+#include "diagnose/step_experiments.hpp"
+
+namespace graphsan::diagnose {
+
+ExperimentResult StepExperiments::refresh_inputs(const Intervention& intervention,
+                                                 std::span<const RowKey> rows) {
+  std::size_t found = 0;
+  const auto set = [&](int step, bool live) {
+    const run::StepLog& log = reference_arm().steps.at(static_cast<std::size_t>(step));
+    for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
+      if (!is_named(intervention.names, input.name)) continue;
+      const run::InputLog* right = find_input(log, input.name);
+      const auto captured = run_.capture.inputs.find(input.name);
+      if (right == nullptr || captured == run_.capture.inputs.end()) continue;
+      ++found;
+      auto* to = reinterpret_cast<std::byte*>(captured->second);
+      const auto lanes = std::min(input.lanes, right->view.lanes);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        std::byte* at = to + lane * input.lane_stride;
+        const auto size = static_cast<std::size_t>(input.lane_bytes);
+        upload(at, live
+                       ? std::vector<std::byte>(right->lane(static_cast<std::size_t>(lane)).begin(),
+                                                right->lane(static_cast<std::size_t>(lane)).end())
+                       : download(at, size));
+      }
+    }
+  };
+  Outcome outcome = with_hooks(
+      rows, [&](int step) { set(step, true); }, [&](int step) { set(step, false); });
+  if (found == 0) return NotRunnable{"no input of that name has an address from the capture"};
+  return outcome;
+}
+
+ExperimentResult StepExperiments::set_opaque(const Intervention& intervention,
+                                             std::span<const RowKey> rows) {
+  const bool from_start = intervention.change == Change::kRestoreOpaque;
+  std::size_t found = 0;
+  const auto set = [&](int step, bool change) {
+    const run::StepLog& source = from_start
+                                     ? run_.graph.steps.front()
+                                     : reference_arm().steps.at(static_cast<std::size_t>(step));
+    for (const run::OpaqueLog& log : source.opaque) {
+      if (!is_named(intervention.names, log.view.name)) continue;
+      ++found;
+      upload(log.view.address, change ? log.bytes : download(log.view.address, log.bytes.size()));
+    }
+  };
+  Outcome outcome = with_hooks(
+      rows, [&](int step) { set(step, true); }, [&](int step) { set(step, false); });
+  if (found == 0) return NotRunnable{"the step declares no such state"};
+  return outcome;
+}
+
+ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bool graph_pool) {
+  // As an index, the second is the one that ops most often skip; as a number it is a NaN.
+  constexpr std::uint8_t kPatterns[] = {0, 0x00, 0xFF};
+  std::size_t blocks = 0;
+  const auto poison = [&](int, int pattern) {
+    if (pattern == 0) return;
+    for (const step::ScratchView& block : runner_.step().scratch()) {
+      if (block.graph_pool != graph_pool || (!graph_pool && block.live)) continue;
+      ++blocks;
+      runner_.device().fill(runner_.stream(), block.address, kPatterns[pattern],
+                            static_cast<std::size_t>(block.bytes));
+    }
+    runner_.device().synchronize(runner_.stream());
+  };
+  Outcome outcome = with_poison(rows, poison, static_cast<int>(std::size(kPatterns)));
+  if (blocks == 0) return NotRunnable{"the step has no such block"};
+  return outcome;
+}
+
+ExperimentResult StepExperiments::wait_for_copies(std::span<const RowKey> rows) {
+  device::Device& device = runner_.device();
+  device.set_wait_for_copies(true);
+  Wrong changed;
+  try {
+    for (int i = 0; i < kRepeats; ++i) changed.merge(replay_wrong({}));
+  } catch (...) {
+    device.set_wait_for_copies(false);
+    throw;
+  }
+  device.set_wait_for_copies(false);
+  return make_outcome(rows, changed, replay_wrong({}));
+}
+
+ExperimentResult StepExperiments::eager_again(std::span<const RowKey> rows) {
+  const std::vector<std::uint64_t> first = digests(run_.eager, rows);
+  Outcome outcome;
+  outcome.rows = rows.size();
+  outcome.repeats = kRepeats;
+  std::vector<bool> moved(rows.size(), false);
+  for (int i = 0; i < kRepeats; ++i) {
+    const std::vector<std::uint64_t> again = digests(
+        runner_.run_eager(step::Arm::kEager, model::Phase::kControl, run::PassOptions{}), rows);
+    for (std::size_t j = 0; j < rows.size(); ++j) moved[j] = moved[j] || first[j] != again[j];
+  }
+  outcome.hit_with_change =
+      static_cast<std::uint64_t>(std::count(moved.begin(), moved.end(), true));
+  return outcome;
+}
+
+ExperimentResult StepExperiments::draw_again(std::span<const RowKey> rows) {
+  const auto eager = [&](bool twice) {
+    run::PassOptions options;
+    options.resync_to = &run_.eager;
+    if (twice) {
+      options.before_run = [&](int step) {
+        runner_.step().prepare(step, step::Arm::kEager, runner_.stream());
+      };
+    }
+    return digests(runner_.run_eager(step::Arm::kEager, model::Phase::kControl, options), rows);
+  };
+  run::PassOptions again;
+  again.before_run = [&](int step) {
+    runner_.step().prepare(step, step::Arm::kGraph, runner_.stream());
+  };
+  const std::vector<std::uint64_t> drawn = digests(run_.eager, rows);
+  const std::vector<std::uint64_t> redrawn = eager(true);
+  const std::vector<std::uint64_t> as_before = eager(false);
+  const std::vector<std::uint64_t> replayed = digests(run_.graph, rows);
+  const std::vector<std::uint64_t> repeated = digests(replay(run_.capture, again), rows);
+  Outcome outcome;
+  outcome.rows = rows.size();
+  outcome.repeats = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    outcome.hit_with_change += drawn[i] != redrawn[i] && replayed[i] == repeated[i] ? 1 : 0;
+    outcome.hit_in_sham += drawn[i] != as_before[i] ? 1 : 0;
+  }
+  return outcome;
+}
+
+}  // namespace graphsan::diagnose
