@@ -257,6 +257,14 @@ class AdapterPoolGrows final : public UnseenProgram {
   [[nodiscard]] std::vector<step::InputView> inputs(int, step::Arm) const override {
     return {{"adapter ids", ids_, 4, 4, lanes_, model::DType::kI32, false, 0}};
   }
+  void describe(device::AddressMap& map) const override {
+    UnseenProgram::describe(map);
+    const auto begin = reinterpret_cast<std::uint64_t>(pool_->data());
+    map.add({.begin = begin,
+             .end = begin + bytes_of(loaded_),
+             .owner = device::Owner::kNamedBuffer,
+             .name = "adapter pool"});
+  }
   [[nodiscard]] std::vector<step::OpaqueView> opaque() const override {
     return {{"adapter pool", pool_->data(), static_cast<std::int64_t>(bytes_of(loaded_))}};
   }
@@ -319,6 +327,14 @@ class WorkspaceTakenAnew final : public UnseenProgram {
         context.shared.device, context.stream,
         {scratch.as<float>(), static_cast<std::int32_t>(bytes_ / 4), -1.5F});
     StepProgram::attention(context);
+  }
+  void describe(device::AddressMap& map) const override {
+    UnseenProgram::describe(map);
+    const auto begin = reinterpret_cast<std::uint64_t>(workspace_->data());
+    map.add({.begin = begin,
+             .end = begin + bytes_,
+             .owner = device::Owner::kNamedBuffer,
+             .name = "residual workspace"});
   }
   [[nodiscard]] std::vector<step::OpaqueView> opaque() const override {
     return {{"residual workspace", workspace_->data(), static_cast<std::int64_t>(bytes_)}};

@@ -140,27 +140,25 @@ struct DropOutput {
   }
 };
 
-/// Dropout after attention of the last layer; the generator's offset moves on with each refill and
-/// is read when the op is launched.
+/// Dropout after attention of the last layer; each launch takes the next numbers of a generator
+/// whose offset the host keeps.
 class DropoutByValue final : public UnseenProgram {
  public:
   explicit DropoutByValue(const Config& config) : UnseenProgram{config}, seed_{config.seed} {}
   [[nodiscard]] bool follows_reference() const override { return false; }
 
   void reset(const ProgramContext&, device::StreamRef) override { offset_ = 0; }
-  void refill(const RefillContext& context) override {
-    offset_ = (static_cast<std::uint64_t>(context.step) + 1) << kDrawBits;
-  }
   void attention(const OpContext& context) override {
     StepProgram::attention(context);
     if (!is_last(context) || context.metadata == nullptr || context.pool == nullptr) return;
     const auto out = faults::output_slice(context);
     launch(context.shared.device, context.stream,
            DropOutput{out.values, seed_, offset_, context.tokens * out.width});
+    offset_ += kDraws;
   }
 
  private:
-  static constexpr int kDrawBits = 20;  ///< more draws than a step takes
+  static constexpr std::uint64_t kDraws = 1 << 20;  ///< more than a launch takes
   std::uint64_t seed_;
   std::uint64_t offset_ = 0;
 };
@@ -194,7 +192,8 @@ struct ExploreScores {
   }
 };
 
-/// The selection explores: noise on the scores, with a seed that the host draws for each step.
+/// The selection explores: noise on the scores, with a seed that the host works out for each step,
+/// as a seeded request has it.
 class ExplorationByValue final : public UnseenProgram {
  public:
   explicit ExplorationByValue(const Config& config) : UnseenProgram{config}, seed_{config.seed} {}

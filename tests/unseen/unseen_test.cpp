@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <string>
 
@@ -51,12 +52,21 @@ model::CaseReport check_fault(const UnseenFault& fault) {
   return check_on_host(request_of(fault), factory).report;
 }
 
+/// Whether the padded batch run eagerly goes wrong in the same way anywhere.
+bool padded_eager_shows_it(const model::Facts& facts) {
+  const auto shows = [](const auto& difference) { return difference.padded_eager_shows_it; };
+  return std::any_of(facts.rows.begin(), facts.rows.end(), shows) ||
+         std::any_of(facts.top_k.begin(), facts.top_k.end(), shows) ||
+         std::any_of(facts.outputs.begin(), facts.outputs.end(), shows);
+}
+
 class Unseen : public ::testing::TestWithParam<UnseenFault> {};
 
 TEST_P(Unseen, IsNamedAloneAndConfirmed) {
   const model::CaseReport report = check_fault(GetParam());
   EXPECT_EQ(report.verdict, model::Verdict::kDiverged) << said(report);
   EXPECT_TRUE(report.facts.stability.stable);
+  EXPECT_EQ(padded_eager_shows_it(report.facts), GetParam().mechanism.starts_with("padding-"));
   ASSERT_EQ(report.findings.size(), 1U) << said(report);
   EXPECT_EQ(report.findings[0].mechanism, GetParam().mechanism) << said(report);
   EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed) << said(report);
