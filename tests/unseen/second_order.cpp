@@ -22,34 +22,47 @@ struct SideStream {
   device::Event joined;
 };
 
-/// Captured, the first layer's K and V are written beside its attention, which the join comes
-/// after.
-class WriteBesideAttention final : public TwoStepProgram {
+/// When captured host code issues the clearing: no edge depends on it.
+enum class Issued : std::uint8_t { kAfterWrite, kBeforeWrite };
+
+/// The first layer's slots are copied to scratch, which captured host code clears for its next user
+/// on a second stream: after the copy, but not after the write that reads it.
+template <Issued kIssued>
+class ClearedScratch final : public TwoStepProgram {
  public:
   using TwoStepProgram::TwoStepProgram;
   void bind(const ProgramContext& shared, device::StreamRef) override {
+    scratch_ = add_lanes<std::int64_t>(shared, "scratch slots");
     side_.emplace(shared.device);
   }
   void insert(const OpContext& context) override {
-    if (!runs_beside(context)) return TwoStepProgram::insert(context);
+    if (context.layer != 0 || context.pool == nullptr) return TwoStepProgram::insert(context);
     device::Device& device = context.shared.device;
-    device.record(side_->forked.get(), context.stream);
-    device.wait(side_->stream.get(), side_->forked.get());
+    const std::size_t bytes = static_cast<std::size_t>(context.tokens) * sizeof(*scratch_);
+    const bool beside = faults::is_captured(context);
+    device.copy(context.stream, scratch_, context.lanes.slots, bytes);
+    if (beside) device.record(side_->forked.get(), context.stream);
+    if (beside && kIssued == Issued::kBeforeWrite) clear_beside(context, bytes);
     InsertContext made = insert_context(context);
-    made.stream = side_->stream.get();
-    faults::write_main_from(made, made.slots, {});
-  }
-  void attention(const OpContext& context) override {
-    TwoStepProgram::attention(context);
-    if (!runs_beside(context)) return;
-    context.shared.device.record(side_->joined.get(), side_->stream.get());
-    context.shared.device.wait(context.stream, side_->joined.get());
+    made.slots = scratch_;
+    insert_path().insert(made);
+    if (beside && kIssued == Issued::kAfterWrite) clear_beside(context, bytes);
+    if (beside) {
+      device.wait(context.stream, side_->joined.get());
+    } else {
+      device.fill(context.stream, scratch_, 0xFF, bytes);
+    }
   }
 
  private:
-  [[nodiscard]] static bool runs_beside(const OpContext& context) {
-    return context.layer == 0 && context.pool != nullptr && faults::is_captured(context);
+  void clear_beside(const OpContext& context, std::size_t bytes) {
+    device::Device& device = context.shared.device;
+    device.wait(side_->stream.get(), side_->forked.get());
+    device.fill(side_->stream.get(), scratch_, 0xFF, bytes);
+    device.record(side_->joined.get(), side_->stream.get());
   }
+
+  std::int64_t* scratch_ = nullptr;
   std::optional<SideStream> side_;
 };
 
@@ -123,65 +136,52 @@ class ClaimedSlots final : public TwoStepProgram {
   std::int64_t bytes_ = 0;
 };
 
-/// Appends rows to a ring at its cursor, and moves the cursor on.
-struct AppendRows {
-  static constexpr const char* kName = "append_rows";
-  std::uint16_t* ring;
-  std::int64_t* cursor;
-  const std::uint16_t* values;
-  std::int64_t stride;
-  std::int64_t width;
+/// Keeps a copy of the slots, made anew where it is not valid.
+struct KeepSlots {
+  static constexpr const char* kName = "keep_slots";
+  std::int64_t* kept;
+  std::int32_t* valid;
+  const std::int64_t* slots;
   std::int64_t lanes;
-  std::int64_t capacity;  ///< rows of the ring
 
   static Fields fields() {
     static constexpr device::ArgumentFieldInfo kFields[] = {
-        GRAPHSAN_ARGUMENT_FIELD(AppendRows, ring),    GRAPHSAN_ARGUMENT_FIELD(AppendRows, cursor),
-        GRAPHSAN_ARGUMENT_FIELD(AppendRows, values),  GRAPHSAN_ARGUMENT_FIELD(AppendRows, stride),
-        GRAPHSAN_ARGUMENT_FIELD(AppendRows, width),   GRAPHSAN_ARGUMENT_FIELD(AppendRows, lanes),
-        GRAPHSAN_ARGUMENT_FIELD(AppendRows, capacity)};
+        GRAPHSAN_ARGUMENT_FIELD(KeepSlots, kept), GRAPHSAN_ARGUMENT_FIELD(KeepSlots, valid),
+        GRAPHSAN_ARGUMENT_FIELD(KeepSlots, slots), GRAPHSAN_ARGUMENT_FIELD(KeepSlots, lanes)};
     return kFields;
   }
   void run() const {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      std::memcpy(ring + (*cursor + lane) % capacity * width, values + lane * stride,
-                  static_cast<std::size_t>(width) * sizeof(*ring));
-    }
-    *cursor += lanes;
+    if (*valid != 0) return;
+    std::memcpy(kept, slots, static_cast<std::size_t>(lanes) * sizeof(*slots));
+    *valid = 1;
   }
 };
 
-/// The last layer's K goes to the cache by way of a ring that is read from its start: the host
-/// sends the cursor back there where it runs.
-class StagingRing final : public TwoStepProgram {
+/// All layers write through one copy of the slots; that it is out of date is noted by the host,
+/// before the first layer, where it runs.
+class KeptSlots final : public TwoStepProgram {
  public:
   using TwoStepProgram::TwoStepProgram;
   void bind(const ProgramContext& shared, device::StreamRef) override {
-    capacity_ = 64 * static_cast<std::int64_t>(shared.persistent.capacity);
-    const std::int64_t width = heads_for(shared.config.tp, true).kv * std::int64_t{kHeadDim};
-    ring_ = add<std::uint16_t>(shared, "staging ring", static_cast<std::size_t>(capacity_ * width));
-    cursor_ = add<std::int64_t>(shared, "ring cursor", 1);
+    kept_ = add_lanes<std::int64_t>(shared, "kept slots");
+    valid_ = add<std::int32_t>(shared, "slots are valid", 1);
   }
   void insert(const OpContext& context) override {
-    if (!is_last(context) || context.pool == nullptr) return TwoStepProgram::insert(context);
-    if (!faults::is_captured(context)) {
-      context.shared.device.fill(context.stream, cursor_, 0, sizeof(*cursor_));
+    if (context.layer == 0 && !faults::is_captured(context)) {
+      context.shared.device.fill(context.stream, valid_, 0, sizeof(*valid_));
     }
-    const faults::HeadSlice key = faults::key_slice(context);
-    launch_on(context, AppendRows{ring_, cursor_, key.values, key.stride, key.width, context.tokens,
-                                  capacity_});
-    const InsertContext made = insert_context(context);
-    faults::write_main_from(made, made.slots, {.key = ring_, .key_stride = key.width});
-    write_index(made, made.slots, made.tokens, NegativeSlot::kSkip);
+    launch_on(context, KeepSlots{kept_, valid_, context.lanes.slots, context.tokens});
+    InsertContext made = insert_context(context);
+    made.slots = kept_;
+    insert_path().insert(made);
   }
   [[nodiscard]] std::vector<step::OpaqueView> opaque() const override {
-    return {{"ring cursor", cursor_, sizeof(*cursor_)}};
+    return {{"slots are valid", valid_, sizeof(*valid_)}};
   }
 
  private:
-  std::int64_t capacity_ = 0;
-  std::uint16_t* ring_ = nullptr;
-  std::int64_t* cursor_ = nullptr;
+  std::int64_t* kept_ = nullptr;
+  std::int32_t* valid_ = nullptr;
 };
 
 template <typename T>
@@ -305,15 +305,17 @@ class CopyStream final : public TwoStepProgram {
 }  // namespace
 
 void add_order_faults(std::vector<UnseenFault>& faults) {
-  faults.push_back(
-      unseen<WriteBesideAttention>("missing-dependency", "write-beside-attention",
-                                   "--kv-dtype fp8_e4m3 --write-path two-step --mode full"));
+  faults.push_back(unseen<ClearedScratch<Issued::kAfterWrite>>(
+      "missing-dependency", "cleared-scratch", "--kv-dtype fp8_e4m3 --write-path two-step"));
+  faults.push_back(unseen<ClearedScratch<Issued::kBeforeWrite>>(
+      "missing-dependency", "cleared-scratch-issued-first",
+      "--kv-dtype fp8_e4m3 --write-path two-step"));
   faults.push_back(unseen<EarlyFork>("missing-dependency", "early-fork",
                                      "--kv-dtype bf16 --write-path two-step"));
   faults.push_back(unseen<ClaimedSlots>("missing-reset", "claimed-slots",
                                         "--kv-dtype fp8_e5m2 --write-path two-step --tokens 6"));
-  faults.push_back(unseen<StagingRing>("missing-reset", "staging-ring",
-                                       "--kv-dtype bf16 --write-path two-step --mode full"));
+  faults.push_back(unseen<KeptSlots>("missing-reset", "kept-slots",
+                                     "--kv-dtype bf16 --write-path two-step --mode full"));
   faults.push_back(unseen<OneStagingBuffer>("racy-staging", "one-staging-buffer",
                                             "--kv-dtype bf16 --write-path two-step --mode full"));
   faults.push_back(unseen<CopyStream>("racy-staging", "copy-stream",

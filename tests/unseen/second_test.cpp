@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <set>
 #include <string>
 
 #include "cli/check_options.hpp"
@@ -11,6 +13,7 @@
 #include "tests/unseen/two_mechanisms.hpp"
 
 namespace graphsan::test {
+
 namespace {
 
 /// The one case that the options describe, with that program as its step.
@@ -73,13 +76,6 @@ std::string said(const model::CaseReport& report) {
   return text + differences_of(report.facts);
 }
 
-/// A mechanism that no change of the graph undoes.
-bool is_only_suspected(const std::string& mechanism) {
-  static const std::set<std::string> kNoExperiment{"unstable-eager", "numeric-noise", "topk-tie",
-                                                   "wrong-everywhere"};
-  return kNoExperiment.contains(mechanism);
-}
-
 std::string name_of(std::string words) {
   std::replace_if(
       words.begin(), words.end(), [](char c) { return c == '-'; }, '_');
@@ -88,20 +84,18 @@ std::string name_of(std::string words) {
 
 class UnseenSecond : public ::testing::TestWithParam<UnseenFault> {};
 
-TEST_P(UnseenSecond, IsNamedAlone) {
+TEST_P(UnseenSecond, IsNamedAloneAndConfirmed) {
   const UnseenFault& fault = GetParam();
   const model::CaseReport report = check_program(fault.options, fault.program);
   EXPECT_EQ(report.facts.stability.stable, fault.mechanism != "unstable-eager") << said(report);
   ASSERT_EQ(report.findings.size(), 1U) << said(report);
   EXPECT_EQ(report.findings[0].mechanism, fault.mechanism) << said(report);
-  if (!is_only_suspected(fault.mechanism)) {
-    EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed) << said(report);
-  }
+  EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed) << said(report);
 }
 
 INSTANTIATE_TEST_SUITE_P(Second, UnseenSecond, ::testing::ValuesIn(unseen_faults_second()),
-                         [](const ::testing::TestParamInfo<UnseenFault>& info) {
-                           return name_of(info.param.mechanism + "_" + info.param.name);
+                         [](const ::testing::TestParamInfo<UnseenFault>& fault) {
+                           return name_of(fault.param.mechanism + "_" + fault.param.name);
                          });
 
 class TwoAtOnce : public ::testing::TestWithParam<TwoMechanisms> {};
@@ -109,14 +103,17 @@ class TwoAtOnce : public ::testing::TestWithParam<TwoMechanisms> {};
 TEST_P(TwoAtOnce, AreBothNamedAndNothingElse) {
   const model::CaseReport report = check_program(GetParam().options, GetParam().program);
   std::multiset<std::string> found;
-  for (const model::Finding& finding : report.findings) found.insert(finding.mechanism);
+  for (const model::Finding& finding : report.findings) {
+    found.insert(finding.mechanism);
+    EXPECT_EQ(finding.status, model::FindingStatus::kConfirmed) << finding.mechanism;
+  }
   EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(GetParam().mechanisms)) << said(report);
 }
 
 INSTANTIATE_TEST_SUITE_P(Second, TwoAtOnce, ::testing::ValuesIn(steps_with_two_mechanisms()),
-                         [](const ::testing::TestParamInfo<TwoMechanisms>& info) {
+                         [](const ::testing::TestParamInfo<TwoMechanisms>& step) {
                            std::string name;
-                           for (const std::string& mechanism : info.param.mechanisms) {
+                           for (const std::string& mechanism : step.param.mechanisms) {
                              name += (name.empty() ? "" : "_and_") + name_of(mechanism);
                            }
                            return name;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ struct TwoMechanisms {
   std::set<std::string> mechanisms;  ///< ids of the findings that must be made, and of no others
   std::string options;               ///< of `graphsan check`, under which both show
   step::minimax_m3::ProgramFactory program;
+
+  friend void PrintTo(const TwoMechanisms& step, std::ostream* out) {
+    for (const std::string& mechanism : step.mechanisms) *out << mechanism << ' ';
+    *out << step.options;
+  }
 };
 
 [[nodiscard]] const std::vector<TwoMechanisms>& steps_with_two_mechanisms();
