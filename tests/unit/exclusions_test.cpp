@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/support/facts_scene.hpp"
-#include "tests/support/fake_experiments.hpp"
 
 namespace graphsan::diagnose {
 namespace {
@@ -17,10 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Why a suspect was cleared, or nothing.
-std::optional<std::string> cleared(const model::Facts& facts, const std::string& suspect,
-                                   Experiments* experiments = nullptr) {
-  std::vector<model::ExperimentRecord> log;
-  for (const model::RuledOut& out : rule_out_suspects(facts, experiments, log)) {
+std::optional<std::string> cleared(const model::Facts& facts, const std::string& suspect) {
+  for (const model::RuledOut& out : rule_out_suspects(facts)) {
     if (out.mechanism == suspect) return out.why;
   }
   return std::nullopt;
@@ -88,50 +84,6 @@ TEST(Exclusions, StaleContentsAreClearedByEagersBytes) {
   EXPECT_TRUE(cleared(facts, "stale-contents").has_value());
   facts.inputs[0].contents_equal_eager = false;
   EXPECT_FALSE(cleared(facts, "stale-contents").has_value());
-}
-
-TEST(Exclusions, OrderIsClearedWhenPuttingTheNodesInOrderHelpsNoRow) {
-  test::FakeExperiments experiments;
-  experiments.answer(Change::kSerialise, test::outcome_of(9, 0, 0, 1));
-  const auto why = cleared(missing_index_key(), "missing-dependency", &experiments);
-  EXPECT_EQ(why, "with every node put in order, all 9 rows stay wrong");
-  EXPECT_EQ(experiments.rows(Change::kSerialise).size(), 9U);
-}
-
-TEST(Exclusions, OrderStaysASuspectWhenARowBecomesRight) {
-  for (const Outcome& outcome : {test::outcome_of(9, 1, 0, 1), test::outcome_of(9, 0, 1, 1)}) {
-    test::FakeExperiments experiments;
-    experiments.answer(Change::kSerialise, outcome);
-    EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", &experiments).has_value());
-  }
-}
-
-TEST(Exclusions, OrderIsNotTriedWithoutAStepOrARow) {
-  EXPECT_FALSE(cleared(missing_index_key(), "missing-dependency", nullptr).has_value());
-  test::FakeExperiments experiments;
-  EXPECT_FALSE(cleared(test::facts_scene(), "missing-dependency", &experiments).has_value());
-  EXPECT_FALSE(experiments.asked(Change::kSerialise));
-}
-
-TEST(Exclusions, AReplayThatCannotBeSerialisedIsRecordedWithItsReason) {
-  test::FakeExperiments experiments;
-  experiments.answer(Change::kSerialise, NotRunnable{"the graph allocates"});
-  std::vector<model::ExperimentRecord> log;
-  const auto out = rule_out_suspects(missing_index_key(), &experiments, log);
-  EXPECT_TRUE(std::none_of(out.begin(), out.end(), [](const model::RuledOut& ruled) {
-    return ruled.mechanism == "missing-dependency";
-  }));
-  ASSERT_EQ(log.size(), 1U);
-  EXPECT_EQ(log[0].not_runnable, "the graph allocates");
-}
-
-TEST(Exclusions, UnstableEagerIsClearedByTheControl) {
-  model::Facts facts = missing_index_key();
-  EXPECT_TRUE(cleared(facts, "unstable-eager").has_value());
-  facts.stability.stable = false;
-  EXPECT_FALSE(cleared(facts, "unstable-eager").has_value());
-  facts.stability = {};
-  EXPECT_FALSE(cleared(facts, "unstable-eager").has_value());
 }
 
 TEST(Exclusions, TiesAreClearedByTheMarginOfEagersScores) {
