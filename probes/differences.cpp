@@ -203,6 +203,23 @@ std::vector<std::string> moved_operands(const model::Work& launch, const model::
 
 }  // namespace
 
+namespace {
+
+/// Pointers that are null in the node and not in the launch.
+std::vector<std::string> null_operands(const model::Work& launch, const model::Work& node) {
+  std::vector<std::string> names;
+  for (const model::AddressUse& ours : node.addresses) {
+    for (const model::AddressUse& theirs : launch.addresses) {
+      if (ours.offset == theirs.offset && ours.address == 0 && theirs.address != 0) {
+        names.push_back(ours.field);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 FrozenWords frozen_words(const Facts& facts) {
   FrozenWords words;
   for (const model::Alignment& line : facts.padded_alignment) {
@@ -212,6 +229,7 @@ FrozenWords frozen_words(const Facts& facts) {
     std::vector<std::string> fields = line.differing_fields;
     if (line.kind == model::AlignmentKind::kOtherGrid) fields.push_back("grid");
     for (std::string& operand : moved_operands(launch, *node)) fields.push_back(std::move(operand));
+    for (std::string& operand : null_operands(launch, *node)) fields.push_back(std::move(operand));
     if (fields.empty()) continue;
     words.nodes.push_back({line.segment, line.node});
     words.layers.insert(layer_of(node->source));

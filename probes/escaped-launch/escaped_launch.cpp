@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
@@ -12,6 +13,20 @@ namespace {
 using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
+
+/// What differs in the layers of nodes that name a buffer which the escaped work writes.
+std::vector<RowKey> behind_buffers(const Facts& facts) {
+  std::set<int> layers;
+  for (const NodeUse& use : node_uses(facts)) {
+    const std::string& name = use.use->owner_name;
+    const bool escaped = !name.empty() && std::any_of(facts.escaped.begin(), facts.escaped.end(),
+                                                      [&](const model::Work& work) {
+                                                        return writes_buffer(work, name);
+                                                      });
+    if (escaped) layers.insert(layer_of(use.node->source));
+  }
+  return in_layers(facts, primary_differences(facts), layers);
+}
 
 /// The differences that lie in caches which the escaped work writes; where it writes none of them,
 /// the outputs and selections.
@@ -30,7 +45,8 @@ std::vector<RowKey> left_unwritten(const Facts& facts) {
                                                         });
     if (written) rows.push_back(key);
   }
-  return rows.empty() ? others : rows;
+  if (!rows.empty() || !others.empty()) return rows.empty() ? others : rows;
+  return behind_buffers(facts);
 }
 
 /// Work that was launched while the capture ran, on a stream that took no part in it: no node has

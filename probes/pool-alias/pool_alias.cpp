@@ -59,6 +59,18 @@ int last_writer(const Ordered& ordered, std::size_t at, std::uint64_t block) {
   return -1;
 }
 
+/// A node that may write through an operand may read through it as well: so it does, perhaps, where
+/// it alone of its graph names the block.
+bool may_be_read_first(const Ordered& ordered, std::size_t at, std::uint64_t block) {
+  for (std::size_t other = 0; other < ordered.nodes.size(); ++other) {
+    if (other == at) continue;
+    for (const model::AddressUse& use : ordered.nodes[other]->addresses) {
+      if (use.block == block) return false;
+    }
+  }
+  return true;
+}
+
 /// The last launch before `launch` that writes what eager's operand names; -1: none.
 int last_eager_writer(const Facts& facts, int launch, std::uint32_t offset) {
   const auto& launches = facts.padded_launches;
@@ -78,7 +90,8 @@ std::optional<AliasedRead> aliased_read(const Facts& facts) {
   for (std::size_t at = 0; at < ordered.nodes.size(); ++at) {
     if (ordered.launches[at] < 0) continue;
     for (const model::AddressUse& use : ordered.nodes[at]->addresses) {
-      if (use.owner != model::OwnerKind::kGraphPool || is_written(*ordered.nodes[at], use))
+      if (use.owner != model::OwnerKind::kGraphPool) continue;
+      if (is_written(*ordered.nodes[at], use) && !may_be_read_first(ordered, at, use.block))
         continue;
       const int writer = last_writer(ordered, at, use.block);
       if (writer < 0) continue;

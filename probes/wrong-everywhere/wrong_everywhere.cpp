@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "probes/differences.hpp"
+#include "probes/finding_text.hpp"
 #include "probes/mechanisms.hpp"
 
 namespace graphsan::probes {
@@ -49,12 +50,52 @@ std::vector<model::Where> places(
   return where;
 }
 
+/// All that differs is that eager, and the graph with it, leaves the slot mapping.
+bool only_eager_rows(const Facts& facts) {
+  const bool eager_only =
+      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
+        return row.row_class == model::RowClass::kEagerMissing ||
+               (row.row_class == model::RowClass::kEagerStray && row.eager == row.graph);
+      });
+  return eager_only && !facts.rows.empty() && facts.rows_dropped == 0 && facts.outputs.empty() &&
+         facts.top_k.empty();
+}
+
+std::string fix_text() {
+  return "Fix the op itself: slots, dtype and layout with which the cache is written and read "
+         "(e4m3 "
+         "or e5m2, token-major or head-major) must be the same on both sides.";
+}
+
+Suspicion eager_places(const Facts& facts) {
+  Suspicion suspicion = suspect(facts, "wrong-everywhere", {});
+  suspicion.finding.first_step = facts.rows.front().step;
+  suspicion.finding.where = where_of(facts, facts.rows);
+  suspicion.finding.summary =
+      "eager is wrong too: it does not write the rows that the slot mapping names, and the graph "
+      "does what eager does. The graph is not to blame";
+  std::size_t missing = 0;
+  for (const model::RowDifference& row : facts.rows) {
+    missing += row.row_class == model::RowClass::kEagerMissing ? 1 : 0;
+  }
+  suspicion.finding.evidence.push_back(fmt::format(
+      "eager leaves {} rows that the slot mapping names, and writes {} that it does not; "
+      "the graph writes the same rows with the same bytes",
+      missing, facts.rows.size() - missing));
+  suspicion.finding.status = model::FindingStatus::kConfirmed;
+  suspicion.finding.experiment = "eager's write set compared with the slot mapping";
+  suspicion.finding.fix = fix_text();
+  return suspicion;
+}
+
 /// Eager itself differs from the reference ops, and the graph agrees with eager.
 class WrongEverywhereProbe final : public diagnose::Probe {
  public:
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     const std::vector<const model::ReferenceDifference*> differences = wrong(facts);
-    if (differences.empty() || !facts.stability.stable || differs(facts)) return {};
+    if (!facts.stability.stable) return {};
+    if (only_eager_rows(facts)) return {eager_places(facts)};
+    if (differences.empty() || differs(facts)) return {};
     Suspicion suspicion = suspect(facts, "wrong-everywhere", {});
     suspicion.finding.first_step = differences.front()->step;
     suspicion.finding.where = places(facts, differences);
@@ -68,14 +109,13 @@ class WrongEverywhereProbe final : public diagnose::Probe {
         differences.front()->step, differences.front()->lane));
     suspicion.finding.status = model::FindingStatus::kConfirmed;
     suspicion.finding.experiment = "the same inputs and caches given to the reference ops";
-    suspicion.finding.fix =
-        "Fix the op itself: dtype and layout with which the cache is written and read (e4m3 or "
-        "e5m2, token-major or head-major) must be the same on both sides.";
+    suspicion.finding.fix = fix_text();
     return {std::move(suspicion)};
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (!facts.reference_ran || !wrong(facts).empty()) return std::nullopt;
+    if (!facts.reference_ran || !wrong(facts).empty() || only_eager_rows(facts))
+      return std::nullopt;
     return "eager's rows, selections and outputs are those of the reference ops";
   }
 };

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
@@ -77,13 +80,34 @@ std::vector<Suspicion> scale_on_reading(const Facts& facts) {
   return {std::move(suspicion)};
 }
 
+bool says_scale(const std::string& field) { return field.find("scale") != std::string::npos; }
+
+/// A node whose own scale operand is not the live one.
+std::vector<Suspicion> scale_of_a_node(const Facts& facts) {
+  const FrozenWords words = frozen_words(facts);
+  std::vector<std::string> fields;
+  std::copy_if(words.fields.begin(), words.fields.end(), std::back_inserter(fields), says_scale);
+  std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), words.layers);
+  if (fields.empty() || keys.empty()) return scale_on_reading(facts);
+  Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
+  suspicion.finding.summary = fmt::format(
+      "{} of {} is not what eager passes: the graph was captured with another scale, or none",
+      fields.front(), words.first->name);
+  suspicion.finding.evidence.insert(suspicion.finding.evidence.end(), words.evidence.begin(),
+                                    words.evidence.end());
+  point_to(suspicion.finding, *words.first);
+  suspicion.finding.fix = fix_text();
+  confirm_by(suspicion, diagnose::Change::kPatchScalars, fields, words.nodes);
+  return {std::move(suspicion)};
+}
+
 /// Right rows with a constant ratio, or bytes of another dtype: the scale or dtype is the
 /// capture's.
 class WrongScaleProbe final : public diagnose::Probe {
  public:
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     std::vector<RowKey> keys = scaled_rows(facts);
-    if (keys.empty()) return scale_on_reading(facts);
+    if (keys.empty()) return scale_of_a_node(facts);
     const model::RowDifference& first = *row_of(facts, keys.front());
     Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
     if (first.value.kind == model::ValueKind::kConstantRatio) {

@@ -100,6 +100,17 @@ Config base_config(const CheckWords& words) {
   return config;
 }
 
+/// Mechanisms that have planted faults, each once.
+std::string mechanisms() {
+  std::string list;
+  std::string last;
+  for (const faults::PlantedFault& fault : faults::planted_faults()) {
+    if (fault.id != last) list += (list.empty() ? "" : ", ") + fault.id;
+    last = fault.id;
+  }
+  return list;
+}
+
 void check_fault(const std::string& name) {
   if (name.empty() || faults::find_fault(name) != nullptr) return;
   const std::string mechanism = name.substr(0, name.find(':'));
@@ -108,9 +119,9 @@ void check_fault(const std::string& name) {
     if (fault.id != mechanism) continue;
     known += fmt::format("{}{}:{}", known.empty() ? "" : ", ", fault.id, fault.variant);
   }
-  throw BadUsage{fmt::format(
-      "--fault: no planted fault is called '{}'; {}", name,
-      known.empty() ? "see `graphsan list faults`" : "of this mechanism there are: " + known)};
+  throw BadUsage{fmt::format("--fault: no planted fault is called '{}'; {}", name,
+                             known.empty() ? "`graphsan list faults` has those of " + mechanisms()
+                                           : "of this mechanism there are: " + known)};
 }
 
 }  // namespace

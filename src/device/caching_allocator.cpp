@@ -51,6 +51,7 @@ struct CachingAllocator::State {
   std::uint32_t pools = 0;
   PoolId current;
   int keepers = 0;
+  Stream fresh;                  ///< fills segments while somebody keeps
   std::uint64_t kept_since = 0;  ///< epoch at which the first keeper began
 };
 
@@ -103,6 +104,11 @@ CachingAllocator::State::Blocks::iterator CachingAllocator::State::add_segment(P
   const RelaxedThreadMode relaxed{device};
   const std::size_t size = round_up(bytes, segment_bytes);
   void* memory = device.allocate(size, MemoryKind::kDevice);
+  if (keepers != 0) {
+    // Fresh zeros would hide what reads before it writes; as an index, this is skipped by most.
+    device.fill(fresh.get(), memory, 0xFF, size);
+    device.synchronize(fresh.get());
+  }
   const auto address = reinterpret_cast<std::uint64_t>(memory);
   segments.emplace(address, memory);
   Block block;
@@ -165,6 +171,7 @@ void CachingAllocator::end_pool() {
 
 void CachingAllocator::begin_keeping() {
   if (state_->keepers++ == 0) state_->kept_since = state_->epoch;
+  if (!state_->fresh) state_->fresh = state_->device.create_stream();
 }
 
 void CachingAllocator::end_keeping() { --state_->keepers; }

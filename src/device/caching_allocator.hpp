@@ -48,7 +48,8 @@ class CachingAllocator {
   void end_pool();
 
   /// While kept, blocks that are freed are not handed out again; they are when the last keeper
-  /// ends.
+  /// ends. Memory that comes from the device meanwhile is filled with 0xFF, so that nothing relies
+  /// on its being zero. begin_keeping() must not be called while a capture forbids making a stream.
   void begin_keeping();
   void end_keeping();
 

@@ -67,7 +67,7 @@ ExperimentResult StepExperiments::poison_pad_lanes(std::span<const RowKey> rows)
       }
     }
   };
-  return with_poison(rows, poison, static_cast<int>(std::size(kPatterns)));
+  return with_poison(rows, run_.capture, poison, static_cast<int>(std::size(kPatterns)));
 }
 
 ExperimentResult StepExperiments::neutral_pads(const Intervention& intervention,

@@ -57,10 +57,9 @@ ExperimentResult StepExperiments::set_opaque(const Intervention& intervention,
 
 ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bool graph_pool) {
   // As an index, the second is the one that ops most often skip; as a number it is a NaN.
-  constexpr std::uint8_t kPatterns[] = {0, 0x00, 0xFF};
+  constexpr std::uint8_t kPatterns[] = {0x00, 0xFF};
   std::size_t blocks = 0;
   const auto poison = [&](int, int pattern) {
-    if (pattern == 0) return;
     for (const step::ScratchView& block : runner_.step().scratch()) {
       if (block.graph_pool != graph_pool || (!graph_pool && block.live)) continue;
       ++blocks;
@@ -69,7 +68,12 @@ ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bo
     }
     runner_.device().synchronize(runner_.stream());
   };
-  Outcome outcome = with_poison(rows, poison, static_cast<int>(std::size(kPatterns)));
+  // Where blocks are used again within one replay, their last user hides the poison: a capture in
+  // which each use has a block of its own is poisoned instead.
+  step::CaptureRequest request = options_.capture;
+  request.keep_freed = graph_pool;
+  run::Capture capture = runner_.capture(request, options_.capture_over_history);
+  Outcome outcome = with_poison(rows, capture, poison, static_cast<int>(std::size(kPatterns)));
   if (blocks == 0) return NotRunnable{"the step has no such block"};
   return outcome;
 }
@@ -109,7 +113,9 @@ ExperimentResult StepExperiments::draw_again(std::span<const RowKey> rows) {
     run::PassOptions options;
     options.resync_to = &run_.eager;
     if (twice) {
+      // A generator moves on when inputs are refilled, or when it is used.
       options.before_run = [&](int step) {
+        runner_.step().run(step, step::Arm::kEager, runner_.stream());
         runner_.step().prepare(step, step::Arm::kEager, runner_.stream());
       };
     }

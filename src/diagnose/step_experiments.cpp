@@ -92,7 +92,14 @@ run::ArmLog StepExperiments::replay(run::Capture& capture, run::PassOptions opti
 }
 
 StepExperiments::Wrong StepExperiments::wrong_in(const run::ArmLog& log, bool carried) {
-  Wrong wrong = keys_of(run::differing(runner_, run_.eager, log));
+  Wrong wrong;
+  for (const model::RowDifference& row : run::differing(runner_, run_.eager, log)) {
+    // A row that was missing or stray and is now written, with other bytes, follows from something
+    // else.
+    const RowKey key{row.step, row.cache, row.row};
+    const bool moved = row.row_class == model::RowClass::kWrongValue && is_misplaced(key);
+    if (!moved) wrong.insert(key);
+  }
   const std::vector<model::StepFacts> steps = run::plans(runner_.step());
   for (const auto& output : run::compare_outputs(steps, run_.eager, log, carried)) {
     wrong.insert({output.step, output.layer, output.lane, SpotKind::kOutput});
@@ -106,6 +113,18 @@ StepExperiments::Wrong StepExperiments::wrong_in(const run::ArmLog& log, bool ca
 
 StepExperiments::Wrong StepExperiments::replay_wrong(const run::PassOptions& options) {
   return wrong_in(replay(run_.capture, options));
+}
+
+bool StepExperiments::is_misplaced(const RowKey& key) {
+  if (misplaced_.empty()) {
+    for (const model::RowDifference& row : run_.facts.rows) {
+      if (row.row_class != model::RowClass::kMissing && row.row_class != model::RowClass::kStray) {
+        continue;
+      }
+      misplaced_.insert({row.step, row.cache, row.row});
+    }
+  }
+  return misplaced_.contains(key);
 }
 
 std::vector<std::uint64_t> StepExperiments::digests(const run::ArmLog& log,
@@ -137,14 +156,13 @@ Outcome StepExperiments::with_hooks(std::span<const RowKey> rows, const Hook& ch
   return make_outcome(rows, changed, replay_wrong(options));
 }
 
-Outcome StepExperiments::with_poison(std::span<const RowKey> rows,
+Outcome StepExperiments::with_poison(std::span<const RowKey> rows, run::Capture& capture,
                                      const std::function<void(int, int)>& poison, int patterns) {
   const auto pass = [&](int pattern) {
     run::PassOptions options;
     options.before_run = [&, pattern](int step) { poison(step, pattern); };
-    return digests(replay(run_.capture, options), rows);
+    return digests(replay(capture, options), rows);
   };
-  // Pattern 0 leaves everything as it is.
   const std::vector<std::uint64_t> first = pass(0);
   const std::vector<std::uint64_t> again = pass(0);
   Outcome outcome;

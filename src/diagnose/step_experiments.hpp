@@ -36,10 +36,12 @@ class StepExperiments final : public Experiments {
   /// Runs the change kRepeats times and the sham once, both as hooks before each replay.
   [[nodiscard]] Outcome with_hooks(std::span<const RowKey> rows, const Hook& change,
                                    const Hook& sham);
-  /// Counts rows that move when `poison` puts other bytes somewhere, and when the same.
-  [[nodiscard]] Outcome with_poison(std::span<const RowKey> rows,
+  /// Counts rows that move when `poison` puts the bytes of patterns 1 and up somewhere instead of
+  /// pattern 0's, and when pattern 0's again.
+  [[nodiscard]] Outcome with_poison(std::span<const RowKey> rows, run::Capture& capture,
                                     const std::function<void(int step, int pattern)>& poison,
                                     int patterns);
+  [[nodiscard]] bool is_misplaced(const RowKey& key);
   [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
 
   // One a change.
@@ -50,6 +52,8 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] ExperimentResult neutral_pads(const Intervention& intervention,
                                               std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows);
+  [[nodiscard]] std::vector<device::EdgeInfo> edges_for(const step::Segment& segment,
+                                                        device::GraphRef clone, bool reversed);
   [[nodiscard]] ExperimentResult patch(const Intervention& intervention,
                                        std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult refresh_inputs(const Intervention& intervention,
@@ -75,6 +79,7 @@ class StepExperiments final : public Experiments {
   run::CaseOptions options_;
   model::Observer& observer_;
   int case_index_;
+  Wrong misplaced_;  ///< rows that are missing or stray in the case's own replay
 };
 
 }  // namespace graphsan::diagnose

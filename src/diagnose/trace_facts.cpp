@@ -118,18 +118,22 @@ void add_inputs(run::CaseRun& run, std::size_t step) {
   }
 }
 
-void add_opaque(run::CaseRun& run, std::size_t step) {
-  const run::StepLog& graph = run.graph.steps[step];
+/// Looks at every covered step: another fault may make an earlier one the first that diverges.
+void add_opaque(run::CaseRun& run) {
   const run::StepLog& start = run.graph.steps.front();
   const run::ArmLog& eager = run.padded_eager ? *run.padded_eager : run.eager;
-  for (std::size_t i = 0; i < graph.opaque.size(); ++i) {
-    const run::OpaqueLog& now = graph.opaque[i];
+  for (std::size_t i = 0; i < start.opaque.size(); ++i) {
     model::OpaqueFacts facts;
-    facts.name = now.view.name;
-    facts.bytes = now.bytes.size();
-    facts.differs_from_start = i < start.opaque.size() && start.opaque[i].bytes != now.bytes;
-    const std::vector<run::OpaqueLog>& theirs = eager.steps[step].opaque;
-    facts.differs_from_eager = i < theirs.size() && theirs[i].bytes != now.bytes;
+    facts.name = start.opaque[i].view.name;
+    facts.bytes = start.opaque[i].bytes.size();
+    for (std::size_t step = 0; step < run.graph.steps.size(); ++step) {
+      if (!run.facts.steps[step].covered) continue;
+      const std::vector<std::byte>& now = run.graph.steps[step].opaque[i].bytes;
+      const std::vector<run::OpaqueLog>& theirs = eager.steps[step].opaque;
+      facts.differs_from_start = facts.differs_from_start || start.opaque[i].bytes != now;
+      facts.differs_from_eager =
+          facts.differs_from_eager || (i < theirs.size() && theirs[i].bytes != now);
+    }
     run.facts.opaque.push_back(std::move(facts));
   }
 }
@@ -217,7 +221,7 @@ void add_trace_facts(run::ArmRunner& runner, run::CaseRun& run) {
         trace::align(run.facts.padded_launches, run.facts.segments, breaks);
   }
   add_inputs(run, at);
-  add_opaque(run, at);
+  add_opaque(run);
   add_other_graphs(runner, run, step);
 }
 

@@ -235,13 +235,13 @@ struct InputFacts {
   int pads_from_earlier = 0;  ///< of those, entries that an earlier step's lane had
 };
 
-/// State that belongs to the step (counters, workspaces, scales), just before the first diverging
-/// step was replayed.
+/// State that belongs to the step (counters, workspaces, scales), just before each covered step was
+/// replayed.
 struct OpaqueFacts {
   std::string name;
   std::uint64_t bytes = 0;
-  bool differs_from_start = false;  ///< from before the first replay
-  bool differs_from_eager = false;  ///< from the padded-eager arm before that step
+  bool differs_from_start = false;  ///< at some step, from before the first replay
+  bool differs_from_eager = false;  ///< at some step, from the padded-eager arm before it
 };
 
 /// A captured graph of the same bucket that was not replayed.

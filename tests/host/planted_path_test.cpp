@@ -91,7 +91,8 @@ TEST(PlantedPath, AnEagerThatDisagreesWithItselfBlamesNoValueOnTheGraph) {
   EXPECT_GT(report.facts.stability.rows_differing, 0U);
   EXPECT_THAT(report.facts.stability.unstable_caches, Contains("layer 0 key"));
   EXPECT_THAT(report.reason, HasSubstr("eager does not agree with itself"));
-  EXPECT_TRUE(report.findings.empty());
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].mechanism, "unstable-eager");
   EXPECT_FALSE(report.failure.has_value());
 }
 
@@ -100,8 +101,9 @@ TEST(PlantedPath, MissingRowsNeedNoStableEager) {
   EXPECT_FALSE(report.facts.stability.stable);
   EXPECT_EQ(report.verdict, model::Verdict::kDiverged);
   EXPECT_FALSE(test::rows_of(report, RowClass::kMissing).empty());
-  ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ(report.findings[0].mechanism, "elided-write");
+  ASSERT_EQ(report.findings.size(), 2U);
+  EXPECT_EQ(report.findings[0].mechanism, "unstable-eager");
+  EXPECT_EQ(report.findings[1].mechanism, "elided-write");
 }
 
 TEST(PlantedPath, ACaptureThatTheDeviceRefusesIsAFailureWithItsPhase) {

@@ -148,7 +148,7 @@ TEST(StepExperiments, NeedAStepThatReplaysAGraph) {
 
 TEST(StepExperiments, LiveMetadataNeedsARow) {
   Bench bench{fp8(WritePath::kTwoStep, Mode::kPiecewise, true)};
-  EXPECT_EQ(reason_of(bench.run_change(Change::kLiveCapture, {})), "no row to look at");
+  EXPECT_EQ(reason_of(bench.run_change(Change::kLiveCapture, {})), "nothing to look at");
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(ElidedWriteProbe, RecognisesANodeThatIsThereButNamesOtherMemory) {
   const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_THAT(suspicion->finding.evidence,
-              Contains(HasSubstr("its node does not name that memory")));
+              Contains(HasSubstr("its node lacks that memory or another operand")));
   EXPECT_EQ(suspicion->finding.where[0].kernel, "index_key_write");
 }
 
@@ -108,6 +108,12 @@ TEST(ElidedWriteProbe, NamesNoLaunchForACacheThatNoBufferHolds) {
   EXPECT_FALSE(suspicion->finding.where[0].kernel.has_value());
 }
 
+TEST(ElidedWriteProbe, IsSilentWhenTheNodeThatWritesTheCacheIsThere) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
+  EXPECT_FALSE(recognise(facts).has_value());
+}
+
 TEST(ElidedWriteProbe, IsSilentWhenOneReplayAloneMissesTheRows) {
   model::Facts facts = test::facts_scene();
   test::lose_rows(facts, 1, test::kIndexKey0);
@@ -118,6 +124,7 @@ TEST(ElidedWriteProbe, LeavesOutTheCacheThatSomeReplayWrites) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kIndexKey0);
   test::lose_rows(facts, 2, test::kKey0);
+  test::lose_node(facts, 1);
   const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_EQ(suspicion->rows.size(), 9U);
@@ -133,6 +140,7 @@ TEST(ElidedWriteProbe, IsSilentWhenTheLanesThatMissChangeFromReplayToReplay) {
 TEST(ElidedWriteProbe, RecognisesTheSameLaneMissingOnEveryReplay) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) test::lose_row(facts, step, test::kKey0, 2);
+  test::lose_node(facts, 0);
   const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
   EXPECT_EQ(suspicion->rows.size(), 3U);
@@ -142,12 +150,14 @@ TEST(ElidedWriteProbe, AStepOfAnotherKindMayReplayASoundGraph) {
   model::Facts facts = test::facts_scene();
   facts.steps[0].batch = "prefill";
   test::lose_rows(facts, 0, test::kIndexKey0);
+  test::lose_node(facts, 1);
   EXPECT_TRUE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, AnUncoveredStepProvesNothing) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 2; ++step) test::lose_rows(facts, step, test::kKey0);
+  test::lose_node(facts, 0);
   EXPECT_FALSE(recognise(facts).has_value());
   facts.steps[2].covered = false;
   EXPECT_TRUE(recognise(facts).has_value());
