@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
@@ -59,18 +60,6 @@ int last_writer(const Ordered& ordered, std::size_t at, std::uint64_t block) {
   return -1;
 }
 
-/// A node that may write through an operand may read through it as well: so it does, perhaps, where
-/// it alone of its graph names the block.
-bool may_be_read_first(const Ordered& ordered, std::size_t at, std::uint64_t block) {
-  for (std::size_t other = 0; other < ordered.nodes.size(); ++other) {
-    if (other == at) continue;
-    for (const model::AddressUse& use : ordered.nodes[other]->addresses) {
-      if (use.block == block) return false;
-    }
-  }
-  return true;
-}
-
 /// The last launch before `launch` that writes what eager's operand names; -1: none.
 int last_eager_writer(const Facts& facts, int launch, std::uint32_t offset) {
   const auto& launches = facts.padded_launches;
@@ -85,16 +74,47 @@ int last_eager_writer(const Facts& facts, int launch, std::uint32_t offset) {
   return -1;
 }
 
+/// A node that may write through an operand may read through it as well: so it does, perhaps, where
+/// no other launch of eager's step names that memory, as state that is kept from step to step.
+bool may_keep_state(const Facts& facts, int launch, std::uint32_t offset) {
+  const auto& launches = facts.padded_launches;
+  std::uint64_t block = 0;
+  for (const model::AddressUse& use : launches[static_cast<std::size_t>(launch)].addresses) {
+    if (use.offset == offset) block = use.block;
+  }
+  for (std::size_t other = 0; other < launches.size(); ++other) {
+    if (static_cast<int>(other) == launch) continue;
+    for (const model::AddressUse& use : launches[other].addresses) {
+      if (use.block == block) return false;
+    }
+  }
+  return block != 0;
+}
+
+/// More than one graph shares the pool.
+bool several_graphs(const Facts& facts) {
+  std::set<int> buckets;
+  for (const model::StepFacts& step : facts.steps) {
+    if (step.covered) buckets.insert(step.bucket);
+  }
+  return buckets.size() > 1 || !facts.other_graphs.empty();
+}
+
 std::optional<AliasedRead> aliased_read(const Facts& facts) {
   const Ordered ordered = in_order(facts);
   for (std::size_t at = 0; at < ordered.nodes.size(); ++at) {
     if (ordered.launches[at] < 0) continue;
     for (const model::AddressUse& use : ordered.nodes[at]->addresses) {
       if (use.owner != model::OwnerKind::kGraphPool) continue;
-      if (is_written(*ordered.nodes[at], use) && !may_be_read_first(ordered, at, use.block))
+      if (is_written(*ordered.nodes[at], use) &&
+          !may_keep_state(facts, ordered.launches[at], use.offset))
         continue;
       const int writer = last_writer(ordered, at, use.block);
-      if (writer < 0) continue;
+      if (writer < 0) {
+        // Nobody else of this graph: a block born in its capture, which another graph may use.
+        if (!is_written(*ordered.nodes[at], use) || !several_graphs(facts)) continue;
+        return AliasedRead{ordered.nodes[at], nullptr, &use};
+      }
       const int eager = last_eager_writer(facts, ordered.launches[at], use.offset);
       if (eager >= 0 && ordered.launches[static_cast<std::size_t>(writer)] == eager) continue;
       return AliasedRead{ordered.nodes[at], ordered.nodes[static_cast<std::size_t>(writer)], &use};
@@ -114,12 +134,20 @@ class PoolAliasProbe final : public diagnose::Probe {
     suspicion.finding.summary =
         "a block of the graph's pool is used by two things that are live at once: one overwrites "
         "the other";
-    suspicion.finding.evidence.push_back(fmt::format(
-        "node {} {} ({}) reads {} in a block that node {} {} ({}) wrote last; in eager something "
-        "else did",
-        aliased->reader->id, aliased->reader->name, aliased->reader->source, aliased->use->field,
-        aliased->writer->id, aliased->writer->name, aliased->writer->source));
-    point_to(suspicion.finding, *aliased->writer);
+    const std::string reader = fmt::format("node {} {} ({})", aliased->reader->id,
+                                           aliased->reader->name, aliased->reader->source);
+    if (aliased->writer == nullptr) {
+      suspicion.finding.evidence.push_back(fmt::format(
+          "{} keeps {} from replay to replay in a block of the pool that several graphs share",
+          reader, aliased->use->field));
+      point_to(suspicion.finding, *aliased->reader);
+    } else {
+      suspicion.finding.evidence.push_back(fmt::format(
+          "{} reads {} in a block that node {} {} ({}) wrote last; in eager something else did",
+          reader, aliased->use->field, aliased->writer->id, aliased->writer->name,
+          aliased->writer->source));
+      point_to(suspicion.finding, *aliased->writer);
+    }
     suspicion.finding.fix =
         "Keep a handle on every buffer that is still needed while the graph is captured, and use "
         "one pool per set of graphs whose outputs are live at the same time.";

@@ -113,6 +113,7 @@ class Diagnostician {
 
   Diagnosis run() {
     for (const std::string& id : registry_.ids()) ask(id);
+    ask_again();
     std::stable_sort(out_.findings.begin(), out_.findings.end(),
                      [](const model::Finding& a, const model::Finding& b) {
                        return a.first_step < b.first_step;
@@ -131,24 +132,45 @@ class Diagnostician {
   void ask(const std::string& id) {
     bool quiet = true;
     for (Suspicion& suspicion : registry_.find(id)->recognise(facts_)) {
-      const bool had_rows = !suspicion.rows.empty();
-      std::erase_if(suspicion.rows, [&](const RowKey& row) {
-        return explained_.contains(row) || is_withheld(row);
-      });
-      if (had_rows && suspicion.rows.empty()) continue;
+      const std::size_t named = suspicion.rows.size();
+      drop_explained(suspicion);
+      if (named != 0 && suspicion.rows.empty()) continue;
       quiet = false;
-      Conclusion conclusion = conclude(facts_, suspicion, experiments_, out_.experiments);
-      if (conclusion.refuted) {
-        refuted_.insert(id);
-        out_.ruled_out.push_back({id, conclusion.refutation});
-        continue;
-      }
-      if (conclusion.finding.status == model::FindingStatus::kConfirmed) {
-        explained_.insert(suspicion.rows.begin(), suspicion.rows.end());
-      }
-      out_.findings.push_back(std::move(conclusion.finding));
+      settle(id, std::move(suspicion));
     }
     if (quiet) quiet_.push_back(id);
+  }
+
+  void settle(const std::string& id, Suspicion suspicion) {
+    Conclusion conclusion = conclude(facts_, suspicion, experiments_, out_.experiments);
+    if (conclusion.refuted) {
+      refuted_.insert(id);
+      out_.ruled_out.push_back({id, conclusion.refutation});
+      open_.emplace_back(id, std::move(suspicion));
+      return;
+    }
+    if (conclusion.finding.status == model::FindingStatus::kConfirmed) {
+      explained_.insert(suspicion.rows.begin(), suspicion.rows.end());
+    }
+    out_.findings.push_back(std::move(conclusion.finding));
+  }
+
+  /// A suspicion may have been refuted for differences that are another mechanism's: it is asked
+  /// once more over what no finding explains.
+  void ask_again() {
+    for (auto& [id, suspicion] : std::exchange(open_, {})) {
+      const std::size_t named = suspicion.rows.size();
+      drop_explained(suspicion);
+      if (suspicion.rows.empty() || suspicion.rows.size() == named) continue;
+      std::erase_if(out_.ruled_out,
+                    [&id = id](const model::RuledOut& out) { return out.mechanism == id; });
+      settle(id, std::move(suspicion));
+    }
+  }
+
+  void drop_explained(Suspicion& suspicion) const {
+    std::erase_if(suspicion.rows,
+                  [&](const RowKey& row) { return explained_.contains(row) || is_withheld(row); });
   }
 
   /// With an eager that differs from itself, missing and stray rows stand, and no value does.
@@ -189,6 +211,7 @@ class Diagnostician {
   std::vector<std::string> quiet_;
   std::set<std::string> refuted_;
   std::set<RowKey> explained_;
+  std::vector<std::pair<std::string, Suspicion>> open_;  ///< refuted so far
 };
 
 }  // namespace

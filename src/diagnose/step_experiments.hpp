@@ -52,8 +52,10 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] ExperimentResult neutral_pads(const Intervention& intervention,
                                               std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows);
+  [[nodiscard]] bool is_segment(const step::Segment& segment, int number);
   [[nodiscard]] std::vector<device::EdgeInfo> edges_for(const step::Segment& segment,
-                                                        device::GraphRef clone, bool reversed);
+                                                        device::GraphRef clone,
+                                                        const model::UnorderedPair* reversed);
   [[nodiscard]] ExperimentResult patch(const Intervention& intervention,
                                        std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult refresh_inputs(const Intervention& intervention,

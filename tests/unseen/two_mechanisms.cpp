@@ -140,7 +140,7 @@ struct AddSlope {
 
 /// The first layer writes nothing without metadata; the last adds to V an amount that the host
 /// works out from the longest context.
-class ElidedFirstAndFrozenLast final : public TwoStepProgram {
+class ElidedFirstAndFrozenLast : public TwoStepProgram {
  public:
   using TwoStepProgram::TwoStepProgram;
   void refill(const RefillContext& context) override {
@@ -148,16 +148,30 @@ class ElidedFirstAndFrozenLast final : public TwoStepProgram {
   }
   void reset(const ProgramContext&, device::StreamRef) override { amount_ = 0.0F; }
   void insert(const OpContext& context) override {
-    if (context.layer == 0 && context.metadata == nullptr) return;
-    if (is_last(context) && context.pool != nullptr) {
+    if (is_elided(context) && context.metadata == nullptr) return;
+    if (!is_elided(context) && context.pool != nullptr) {
       launch_on(context,
                 AddSlope{second::rows_of(faults::value_slice(context), context.tokens), amount_});
     }
     TwoStepProgram::insert(context);
   }
 
+ protected:
+  [[nodiscard]] virtual bool is_elided(const OpContext& context) const {
+    return context.layer == 0;
+  }
+
  private:
   float amount_ = 0.0F;
+};
+
+/// The same two with their layers swapped.
+class FrozenFirstAndElidedLast final : public ElidedFirstAndFrozenLast {
+ public:
+  using ElidedFirstAndFrozenLast::ElidedFirstAndFrozenLast;
+
+ private:
+  [[nodiscard]] bool is_elided(const OpContext& context) const override { return is_last(context); }
 };
 
 /// The first layer's attention reads V without its scale until a batch has come; the last layer's
@@ -235,6 +249,11 @@ TwoMechanisms two(std::set<std::string> mechanisms, std::string options) {
           [](const Config& config) { return std::make_unique<Program>(config); }};
 }
 
+TwoMechanisms gap(TwoMechanisms step, std::string why) {
+  step.known_gap = std::move(why);
+  return step;
+}
+
 }  // namespace
 
 const std::vector<TwoMechanisms>& steps_with_two_mechanisms() {
@@ -243,8 +262,11 @@ const std::vector<TwoMechanisms>& steps_with_two_mechanisms() {
                                       "--kv-dtype bf16 --write-path two-step --mode full"),
       two<WrappedPadsAndMovedSlots>({"padding-write", "moved-buffer"},
                                     "--kv-dtype fp8_e4m3 --write-path two-step"),
-      two<ElidedFirstAndFrozenLast>({"elided-write", "frozen-scalar"},
+      two<FrozenFirstAndElidedLast>({"elided-write", "frozen-scalar"},
                                     "--kv-dtype bf16 --write-path two-step"),
+      gap(two<ElidedFirstAndFrozenLast>({"elided-write", "frozen-scalar"},
+                                        "--kv-dtype bf16 --write-path two-step"),
+          "every row that the frozen word spoils follows from the first layer's lost rows too"),
       two<UncalibratedFirstAndClaimedLast>({"wrong-scale", "missing-reset"},
                                            "--kv-dtype fp8_e4m3 --write-path two-step --mode full"),
       two<CentredAndElided>({"padding-leak", "elided-write"},
