@@ -174,8 +174,8 @@ bool is_consequence(const Facts& facts, const TopKDifference& difference) {
 bool is_consequence(const Facts& facts, const OutputDifference& difference) {
   if (difference.carried) return true;
   if (difference.reproduced_from_graph_cache == false) return false;
-  const bool selected = std::any_of(
-      facts.top_k.begin(), facts.top_k.end(), [&](const TopKDifference& top_k) {
+  const bool selected =
+      std::any_of(facts.top_k.begin(), facts.top_k.end(), [&](const TopKDifference& top_k) {
         return !top_k.carried && top_k.step == difference.step && top_k.layer == difference.layer;
       });
   return selected || is_output_before(facts, difference.step, difference.layer) ||

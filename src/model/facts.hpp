@@ -309,7 +309,8 @@ struct Facts {
 /// A selection of the local pass that the reference indexer reproduces from the graph's cache, or
 /// that comes after another difference of its step: it follows from that.
 [[nodiscard]] bool is_consequence(const Facts& facts, const TopKDifference& difference);
-/// An output of the local pass that follows in the same way from rows, selections or outputs before.
+/// An output of the local pass that follows in the same way from rows, selections or outputs
+/// before.
 [[nodiscard]] bool is_consequence(const Facts& facts, const OutputDifference& difference);
 
 }  // namespace graphsan::model

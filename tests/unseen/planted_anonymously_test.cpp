@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/check_options.hpp"
+#include "diagnose/diagnosis.hpp"
+#include "probes/fault_registry.hpp"
+#include "probes/registry.hpp"
+#include "tests/support/check_scene.hpp"
+
+namespace graphsan::test {
+namespace {
+
+/// The fault's own case, under no name at all.
+model::CaseReport check_without_its_name(const faults::PlantedFault& fault) {
+  CLI::App app;
+  cli::CheckWords words;
+  cli::add_case_options(app, words);
+  app.parse(fault.options);
+  const check::StepFactory factory = [&](device::Device& device,
+                                         const check::CaseRequest& request) {
+    return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, fault.program);
+  };
+  return check_on_host(cli::make_cases(words).at(0), factory).report;
+}
+
+/// The first variant of every mechanism.
+std::vector<faults::PlantedFault> first_variants() {
+  std::vector<faults::PlantedFault> first;
+  for (const faults::PlantedFault& fault : faults::planted_faults()) {
+    if (first.empty() || first.back().id != fault.id) first.push_back(fault);
+  }
+  return first;
+}
+
+std::set<std::string> mechanisms_of(const std::vector<model::Finding>& findings) {
+  std::set<std::string> ids;
+  for (const model::Finding& finding : findings) ids.insert(finding.mechanism);
+  return ids;
+}
+
+/// Stands where a recogniser was taken away.
+class Blind final : public diagnose::Probe {
+ public:
+  [[nodiscard]] std::vector<diagnose::Suspicion> recognise(const model::Facts&) const override {
+    return {};
+  }
+};
+
+/// Every recogniser but one, asked about stored facts.
+std::set<std::string> suspected_without(const model::Facts& facts, const std::string& removed) {
+  const diagnose::ProbeRegistry all = probes::builtin_probes();
+  std::set<std::string> found;
+  for (const std::string& id : all.ids()) {
+    const Blind blind;
+    const diagnose::Probe& probe = id == removed ? blind : *all.find(id);
+    for (const diagnose::Suspicion& suspicion : probe.recognise(facts)) {
+      found.insert(suspicion.finding.mechanism);
+    }
+  }
+  return found;
+}
+
+class PlantedAnonymously : public ::testing::TestWithParam<faults::PlantedFault> {};
+
+TEST_P(PlantedAnonymously, IsFoundWithoutItsNameAndByItsOwnRecogniserAlone) {
+  const std::string id = GetParam().id;
+  const model::CaseReport report = check_without_its_name(GetParam());
+  EXPECT_EQ(report.config.fault, "");
+  EXPECT_THAT(mechanisms_of(report.findings), ::testing::ElementsAre(id));
+  EXPECT_THAT(suspected_without(report.facts, ""), ::testing::Contains(id));
+  EXPECT_THAT(suspected_without(report.facts, id), ::testing::Not(::testing::Contains(id)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedAnonymously, ::testing::ValuesIn(first_variants()),
+                         [](const ::testing::TestParamInfo<faults::PlantedFault>& fault) {
+                           std::string name = fault.param.id;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(PlantedFaults, EveryMechanismHasThreeVariantsAtLeastAndCleanTwins) {
+  const diagnose::ProbeRegistry registry = probes::builtin_probes();
+  EXPECT_EQ(registry.ids().size(), 25U);
+  for (const std::string& id : registry.ids()) {
+    std::set<std::string> variants;
+    for (const faults::PlantedFault& fault : faults::planted_faults()) {
+      if (fault.id != id) continue;
+      variants.insert(fault.variant);
+      EXPECT_TRUE(fault.program && fault.clean_twin) << id << ':' << fault.variant;
+    }
+    EXPECT_GE(variants.size(), 3U) << id;
+  }
+}
+
+}  // namespace
+}  // namespace graphsan::test
