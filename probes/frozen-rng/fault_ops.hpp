@@ -16,9 +16,9 @@ struct StochasticRound {
   std::int64_t stride;  ///< elements between rows
   std::int64_t width;
   std::int64_t dropped_bits;
-  std::uint64_t seed;
-  std::uint64_t offset;
-  const std::uint64_t* state;  ///< where not null: the seed, instead of `seed`
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;
+  const std::uint64_t* state = nullptr;  ///< where not null: the seed, instead of `seed`
   GRAPHSAN_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::uint64_t key = state == nullptr ? seed : *state;
     std::uint64_t x = key * 0x9E3779B97F4A7C15ULL + offset + static_cast<std::uint64_t>(i);

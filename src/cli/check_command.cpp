@@ -1,12 +1,15 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <ostream>
 #include <random>
 #include <thread>
 
+#include "check/minimize.hpp"
 #include "check/run_check.hpp"
 #include "cli/check_options.hpp"
 #include "cli/command.hpp"
@@ -33,8 +36,11 @@ struct CheckCommand {
   double watchdog = 120;
   std::optional<int> jobs;
   bool blind = false;
+  bool minimize = false;
 
   void plant_blindly();
+  void print_minimized(const check::CheckOptions& options, const model::RunReport& report,
+                       Context& context) const;
   [[nodiscard]] std::vector<check::CaseRequest> cases();
   [[nodiscard]] int jobs_or_cores() const;
   void open_outputs();
@@ -83,6 +89,36 @@ void hide_planted(model::RunReport& report) {
   }
 }
 
+/// Shrinks the first case that diverges or is a hazard, and prints the command that runs it.
+void CheckCommand::print_minimized(const check::CheckOptions& options,
+                                   const model::RunReport& report, Context& context) const {
+  std::ostream& out = outputs.json_on_stdout() ? context.err : context.out;
+  const auto shows = [](const model::CaseReport& one) {
+    return !one.failure &&
+           (one.verdict == model::Verdict::kDiverged || one.verdict == model::Verdict::kHazard);
+  };
+  const auto found = std::find_if(report.cases.begin(), report.cases.end(), shows);
+  if (found == report.cases.end()) {
+    out << "Minimized: no case diverges, so there is nothing to shrink\n";
+    return;
+  }
+  check::CheckOptions one = options;
+  one.recording.reset();
+  one.on_progress = {};
+  one.error_budgets = false;
+  one.jobs = 1;
+  const check::Minimized least =
+      check::minimize(options.cases.at(static_cast<std::size_t>(found->index)), *found,
+                      [&](const check::CaseRequest& request) {
+                        one.cases = {request};
+                        return check::run_check(one).cases.at(0);
+                      });
+  out << fmt::format("Minimized: {} smaller cases tried; {}\n  {}\n", least.tried,
+                     least.shrunk.empty() ? std::string{"none shows the same"}
+                                          : fmt::format("{}", fmt::join(least.shrunk, ", ")),
+                     least.report.reproduce);
+}
+
 int CheckCommand::jobs_or_cores() const {
   if (jobs && *jobs < 1) throw BadUsage{"--jobs must be at least 1"};
   return jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
@@ -99,6 +135,9 @@ void CheckCommand::open_outputs() {
 
 int CheckCommand::run(Context& context) {
   check::CheckOptions options;
+  if (blind && minimize) {
+    throw BadUsage{"--minimize prints the command, and with it what --blind planted: choose one"};
+  }
   if (blind) plant_blindly();
   options.cases = cases();
   options.device = parse_device(words.device);
@@ -121,6 +160,7 @@ int CheckCommand::run(Context& context) {
   }
   if (blind) hide_planted(report);
   outputs.write(report, context, true);
+  if (minimize) print_minimized(options, report, context);
   if (blind) {
     (outputs.json_on_stdout() ? context.err : context.out)
         << "Blind: planted was "
@@ -144,6 +184,10 @@ void add_check_command(CLI::App& app, Registration& chosen) {
                     "seed (the default without case options), or a TOML file of options");
   check->add_option("--device", command->words.device, "auto, cuda, host")->capture_default_str();
   add_case_options(*check, command->words);
+  check
+      ->add_flag("--minimize", command->minimize,
+                 "shrink the first case that diverges to the smallest with the same findings")
+      ->group("Case");
   check
       ->add_flag("--blind", command->blind,
                  "plant a fault, a clean twin or nothing at random, and tell after the verdict")

@@ -151,6 +151,7 @@ class Diagnostician {
     }
     if (conclusion.finding.status == model::FindingStatus::kConfirmed) {
       explained_.insert(suspicion.rows.begin(), suspicion.rows.end());
+      name_writers(conclusion.finding, suspicion.rows);
     }
     out_.findings.push_back(std::move(conclusion.finding));
   }
@@ -166,6 +167,54 @@ class Diagnostician {
                     [&id = id](const model::RuledOut& out) { return out.mechanism == id; });
       settle(id, std::move(suspicion));
     }
+  }
+
+  /// Finds the node that last changes a row of each cache for which the recogniser named none.
+  void name_writers(model::Finding& finding, const std::vector<RowKey>& rows) {
+    if (experiments_ == nullptr) return;
+    for (model::Where& place : finding.where) {
+      if (place.node || place.kernel) continue;
+      const RowKey* row = changed_row(place, rows);
+      if (row == nullptr) continue;
+      const std::optional<Writer> writer = try_writer(*row);
+      if (!writer) continue;
+      const model::Work& node = facts_.segments[static_cast<std::size_t>(writer->node.segment)]
+                                    .nodes[static_cast<std::size_t>(writer->node.node)];
+      place.node = node.id;
+      place.kernel = node.name;
+      place.source = node.source;
+      finding.evidence.push_back(fmt::format(
+          "prefix replay: node {} {} ({}) is the last that changes a row of layer {} {}, found in "
+          "{} "
+          "replays",
+          node.id, node.name, node.source, place.layer, to_string(place.cache), writer->replays));
+    }
+  }
+
+  [[nodiscard]] std::optional<Writer> try_writer(const RowKey& row) const {
+    try {
+      return experiments_->writer_of(row);
+    } catch (const device::DeviceError& error) {
+      if (error.kind() == device::ErrorKind::kSticky) throw;
+      return std::nullopt;
+    }
+  }
+
+  /// A row of the place that the graph changes: a missing one has no writer.
+  [[nodiscard]] const RowKey* changed_row(const model::Where& place,
+                                          const std::vector<RowKey>& rows) const {
+    for (const RowKey& key : rows) {
+      if (key.kind != SpotKind::kRow) continue;
+      const model::CacheLayout& layout = facts_.caches[static_cast<std::size_t>(key.cache)];
+      if (layout.kind != place.cache || layout.layer != place.layer) continue;
+      const bool changed =
+          std::any_of(facts_.rows.begin(), facts_.rows.end(), [&](const model::RowDifference& row) {
+            return row.step == key.step && row.cache == key.cache && row.row == key.row &&
+                   row.row_class != model::RowClass::kMissing;
+          });
+      if (changed) return &key;
+    }
+    return nullptr;
   }
 
   void drop_explained(Suspicion& suspicion) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,13 @@ struct NotRunnable {
 
 using ExperimentResult = std::variant<Outcome, NotRunnable>;
 
+/// The last node, in serial order, that changes a row, and how many replays of prefixes it took to
+/// find it.
+struct Writer {
+  NodeOf node;
+  int replays = 0;
+};
+
 /// Runs controlled changes on a captured step, each with its sham. Every call restores the state
 /// before it; nothing is run until a probe asks.
 class Experiments {
@@ -127,6 +135,11 @@ class Experiments {
   virtual ~Experiments() = default;
   [[nodiscard]] virtual ExperimentResult run(const Intervention& intervention,
                                              std::span<const RowKey> rows) = 0;
+  /// Finds the node by replaying prefixes of the graph with the other nodes disabled; empty where
+  /// no node does it (a break may), or where it cannot be run.
+  [[nodiscard]] virtual std::optional<Writer> writer_of(const RowKey& /*row*/) {
+    return std::nullopt;
+  }
 };
 
 }  // namespace graphsan::diagnose

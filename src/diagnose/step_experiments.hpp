@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -22,6 +23,7 @@ class StepExperiments final : public Experiments {
 
   [[nodiscard]] ExperimentResult run(const Intervention& intervention,
                                      std::span<const RowKey> rows) override;
+  [[nodiscard]] std::optional<Writer> writer_of(const RowKey& row) override;
 
  private:
   using Wrong = std::set<RowKey>;

@@ -49,7 +49,7 @@ TEST(PlantedPath, AWriteBeforeTheCacheIsAStrayInItsGuardZone) {
             (std::map<std::string, std::set<CacheKind>>{{"padding-write", {CacheKind::kGuard}}}));
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].status, model::FindingStatus::kConfirmed);
-  EXPECT_FALSE(report.findings[0].where[0].node.has_value());
+  EXPECT_EQ(report.findings[0].where[0].kernel, "stamp_rows");
 }
 
 TEST(PlantedPath, InAFullBucketOnlyTheWarmUpWritesThereAndThatIsNoted) {
