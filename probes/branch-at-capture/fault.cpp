@@ -7,7 +7,7 @@
 
 namespace graphsan::faults {
 
-using namespace step::minimax_m3;
+using namespace step::minimax_m3;  // NOLINT(google-build-using-namespace)
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 namespace graphsan::faults {
 
-using namespace step::minimax_m3;
+using namespace step::minimax_m3;  // NOLINT(google-build-using-namespace)
 
 LaneInputProgram::LaneInputProgram(const Config& config, LaneInput input, int depth)
     : StepProgram{make_insert_path(config)},

@@ -32,6 +32,7 @@ template <typename Program, typename... More>
 
 /// The fault and its twin as one class, which differs only in `Repaired`.
 template <typename Program, typename... More>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from.
 [[nodiscard]] PlantedFault planted(Variant words, More... more) {
   return {.id = std::move(words.id),
           .variant = std::move(words.variant),

@@ -37,10 +37,12 @@ void write_packed_index(const step::minimax_m3::InsertContext& context, const st
                         const std::int64_t* slots);
 
 /// The fault and its clean twin as one class, `Program(config, repaired, args...)`.
+// NOLINTBEGIN(performance-unnecessary-value-param): they are moved from.
 template <typename Program, typename... Args>
 [[nodiscard]] PlantedFault fault_and_twin(std::string id, std::string variant,
                                           std::string description, std::string options,
                                           Args... args) {
+  // NOLINTEND(performance-unnecessary-value-param)
   return {.id = std::move(id),
           .variant = std::move(variant),
           .description = std::move(description),

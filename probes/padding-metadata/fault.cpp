@@ -15,7 +15,6 @@ using device::Temporary;
 using step::Arm;
 using step::InputView;
 using step::minimax_m3::Config;
-using step::minimax_m3::ContextArg;
 using step::minimax_m3::InsertContext;
 using step::minimax_m3::InsertPath;
 using step::minimax_m3::LayerBuffers;

@@ -7,7 +7,6 @@ namespace graphsan::probes {
 
 namespace {
 
-using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 

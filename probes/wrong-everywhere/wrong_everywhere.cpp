@@ -11,7 +11,6 @@ namespace graphsan::probes {
 
 namespace {
 
-using diagnose::RowKey;
 using diagnose::Suspicion;
 using model::Facts;
 

@@ -87,7 +87,7 @@ ExperimentResult StepExperiments::run(const Intervention& intervention,
   return NotRunnable{"no such change"};
 }
 
-run::ArmLog StepExperiments::replay(run::Capture& capture, run::PassOptions options) {
+run::ArmLog StepExperiments::replay(run::Capture& capture, const run::PassOptions& options) {
   return runner_.replay(capture, run_.eager, model::Phase::kExperiment, options);
 }
 

@@ -30,7 +30,7 @@ class StepExperiments final : public Experiments {
   using Hook = std::function<void(int step)>;
 
   // Passes.
-  [[nodiscard]] run::ArmLog replay(run::Capture& capture, run::PassOptions options);
+  [[nodiscard]] run::ArmLog replay(run::Capture& capture, const run::PassOptions& options);
   [[nodiscard]] Wrong wrong_in(const run::ArmLog& log, bool carried = false);
   [[nodiscard]] Wrong replay_wrong(const run::PassOptions& options);
   [[nodiscard]] std::vector<std::uint64_t> digests(const run::ArmLog& log,

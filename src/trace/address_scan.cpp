@@ -105,18 +105,18 @@ class Scan {
   void add_declared(std::string name, std::uint32_t offset, std::uint64_t address) {
     device::OwnedRange range;
     if (address != 0) range = map_.resolve(address, epoch_);
-    add(std::move(name), offset, address, std::move(range));
+    add(std::move(name), offset, address, range);
   }
 
   void add_if_known(std::uint32_t offset, std::uint64_t address) {
     if (address == 0) return;
-    device::OwnedRange range = map_.resolve(address, epoch_);
+    const device::OwnedRange range = map_.resolve(address, epoch_);
     if (range.owner == device::Owner::kUnknown) return;
-    add(word_name(work_, offset), offset, address, std::move(range));
+    add(word_name(work_, offset), offset, address, range);
   }
 
   void add(std::string name, std::uint32_t offset, std::uint64_t address,
-           device::OwnedRange range) {
+           const device::OwnedRange& range) {
     const model::OwnerKind owner = owner_kind(range.owner);
     uses_.push_back({.field = std::move(name),
                      .offset = offset,
