@@ -1,35 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "probes/fault_registry.hpp"
 #include "step/minimax_m3/step_program.hpp"
 
 namespace graphsan::faults {
-
-/// Which of a fault and its clean twin a program is.
-enum class Repaired : std::uint8_t { kNo, kYes };
-
-/// Makes `Program(config, args...)`.
-template <typename Program, typename... Args>
-[[nodiscard]] step::minimax_m3::ProgramFactory make_program(Args... args) {
-  return [args...](const step::minimax_m3::Config& config) {
-    return std::make_unique<Program>(config, args...);
-  };
-}
-
-/// A fault whose clean twin is the same program, repaired.
-template <typename Program>
-[[nodiscard]] PlantedFault repairable_fault(const char* id, const char* variant,
-                                            const char* description, const char* options) {
-  return {.id = id,
-          .variant = variant,
-          .description = description,
-          .options = options,
-          .program = make_program<Program>(Repaired::kNo),
-          .clean_twin = make_program<Program>(Repaired::kYes)};
-}
 
 /// A capture takes what the op launches; false in a warm-up and in an eager break.
 [[nodiscard]] inline bool is_captured(const step::minimax_m3::OpContext& context) {

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "device/caching_allocator.hpp"
-#include "probes/fault_ops/fault_program.hpp"
-#include "probes/fault_registry.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "step/minimax_m3/insert_path.hpp"
 
 namespace graphsan::faults {
@@ -43,12 +42,8 @@ template <typename Program, typename... Args>
                                           std::string description, std::string options,
                                           Args... args) {
   // NOLINTEND(performance-unnecessary-value-param)
-  return {.id = std::move(id),
-          .variant = std::move(variant),
-          .description = std::move(description),
-          .options = std::move(options),
-          .program = make_program<Program>(Repaired::kNo, args...),
-          .clean_twin = make_program<Program>(Repaired::kYes, args...)};
+  return planted<Program>(
+      {std::move(id), std::move(variant), std::move(description), std::move(options)}, args...);
 }
 
 }  // namespace graphsan::faults

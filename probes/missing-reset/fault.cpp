@@ -3,6 +3,7 @@
 
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/missing-reset/fault_ops.hpp"
 #include "step/minimax_m3/ops.hpp"
@@ -173,18 +174,18 @@ class CursorNotReset final : public StatefulProgram {
 }  // namespace
 
 void add_missing_reset_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<ArrivalsNotReset>(
-      "missing-reset", "arrivals",
-      "the last of four splits publishes the last layer's output, and no replay clears the count",
-      "--mode full"));
-  faults.push_back(repairable_fault<SumsNotReset>(
-      "missing-reset", "sums",
-      "V of layer 0 is summed up in a workspace that is cleared only outside a capture",
-      "--kv-dtype fp8_e5m2 --write-path two-step"));
-  faults.push_back(repairable_fault<CursorNotReset>(
-      "missing-reset", "cursor",
-      "index-K of the last layer goes through a slot list whose cursor runs on",
-      "--kv-dtype fp8_e4m3 --write-path two-step --mode full --layers 3"));
+  faults.push_back(planted<ArrivalsNotReset>(
+      {"missing-reset", "arrivals",
+       "the last of four splits publishes the last layer's output, and no replay clears the count",
+       "--mode full"}));
+  faults.push_back(planted<SumsNotReset>(
+      {"missing-reset", "sums",
+       "V of layer 0 is summed up in a workspace that is cleared only outside a capture",
+       "--kv-dtype fp8_e5m2 --write-path two-step"}));
+  faults.push_back(planted<CursorNotReset>(
+      {"missing-reset", "cursor",
+       "index-K of the last layer goes through a slot list whose cursor runs on",
+       "--kv-dtype fp8_e4m3 --write-path two-step --mode full --layers 3"}));
 }
 
 }  // namespace graphsan::faults

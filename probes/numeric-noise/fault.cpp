@@ -1,5 +1,6 @@
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/numeric-noise/fault_ops.hpp"
 
@@ -72,18 +73,18 @@ class SplitOutput final : public BatchDependentSplits {
 }  // namespace
 
 void add_numeric_noise_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<SplitValue>(
-      "numeric-noise", "value",
-      "V of the last layer is a sum of two bf16 splits where the bucket is full",
-      "--write-path two-step"));
-  faults.push_back(repairable_fault<SplitOutput>(
-      "numeric-noise", "output",
-      "the last layer's output is a sum of two bf16 splits where the bucket is full",
-      "--mode full --layers 3"));
-  faults.push_back(repairable_fault<SplitKey>(
-      "numeric-noise", "key",
-      "K of the last layer is split where the bucket is full, and rounded to fp8 afterwards",
-      "--kv-dtype fp8_e4m3 --write-path two-step --mode full --tokens 6 --bucket 8"));
+  faults.push_back(planted<SplitValue>(
+      {"numeric-noise", "value",
+       "V of the last layer is a sum of two bf16 splits where the bucket is full",
+       "--write-path two-step"}));
+  faults.push_back(planted<SplitOutput>(
+      {"numeric-noise", "output",
+       "the last layer's output is a sum of two bf16 splits where the bucket is full",
+       "--mode full --layers 3"}));
+  faults.push_back(planted<SplitKey>(
+      {"numeric-noise", "key",
+       "K of the last layer is split where the bucket is full, and rounded to fp8 afterwards",
+       "--kv-dtype fp8_e4m3 --write-path two-step --mode full --tokens 6 --bucket 8"}));
 }
 
 }  // namespace graphsan::faults

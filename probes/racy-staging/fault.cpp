@@ -8,6 +8,7 @@
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
 #include "probes/fault_ops/fault_op_list.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "step/minimax_m3/input_data.hpp"
 #include "step/minimax_m3/ops.hpp"
@@ -244,17 +245,18 @@ class StagedLengths final : public StagedProgram {
 }  // namespace
 
 void add_racy_staging_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<StagedSlots>(
-      "racy-staging", "slots",
-      "one pinned buffer holds the slot mapping, refilled while its copy is in flight", ""));
-  faults.push_back(repairable_fault<StagedActivations>(
-      "racy-staging", "activations",
-      "the last layer's input is overwritten in pinned memory by the next step's",
-      "--kv-dtype fp8_e4m3 --write-path two-step --layers 3"));
-  faults.push_back(repairable_fault<StagedLengths>(
-      "racy-staging", "lengths",
-      "the sequence lengths in pinned memory are the next step's when they are copied",
-      "--kv-dtype fp8_e5m2 --write-path two-step --mode full --batch mixed --tokens 6 --bucket 8"));
+  faults.push_back(planted<StagedSlots>(
+      {"racy-staging", "slots",
+       "one pinned buffer holds the slot mapping, refilled while its copy is in flight", ""}));
+  faults.push_back(planted<StagedActivations>(
+      {"racy-staging", "activations",
+       "the last layer's input is overwritten in pinned memory by the next step's",
+       "--kv-dtype fp8_e4m3 --write-path two-step --layers 3"}));
+  faults.push_back(planted<StagedLengths>(
+      {"racy-staging", "lengths",
+       "the sequence lengths in pinned memory are the next step's when they are copied",
+       "--kv-dtype fp8_e5m2 --write-path two-step --mode full --batch mixed --tokens 6 --bucket "
+       "8"}));
 }
 
 }  // namespace graphsan::faults

@@ -1,5 +1,6 @@
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/topk-tie/fault_ops.hpp"
 
@@ -23,9 +24,9 @@ enum class OtherKernel : std::uint8_t { kNever, kInCapture, kForFullBuckets };
 /// nothing else, since K and V are the same and ids stay in order. Repaired: one kernel for all.
 class TiedBlocks final : public StepProgram {
  public:
-  TiedBlocks(const Config& config, OtherKernel other, bool last_layer_only)
+  TiedBlocks(const Config& config, Repaired repaired, OtherKernel other, bool last_layer_only)
       : StepProgram{make_insert_path(config)},
-        other_{other},
+        other_{repaired == Repaired::kYes ? OtherKernel::kNever : other},
         first_layer_{last_layer_only ? config.layers - 1 : 0},
         full_{config.bucket} {}
 
@@ -98,29 +99,23 @@ void TiedBlocks::repeat_blocks(const ProgramContext& shared, device::StreamRef s
   }
 }
 
-PlantedFault fault(const char* variant, OtherKernel other, bool last_layer_only,
-                   const char* description, const char* options) {
-  return {.id = "topk-tie",
-          .variant = variant,
-          .description = description,
-          .options = options,
-          .program = make_program<TiedBlocks>(other, last_layer_only),
-          .clean_twin = make_program<TiedBlocks>(OtherKernel::kNever, last_layer_only)};
-}
-
 }  // namespace
 
 void add_topk_tie_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(fault("captured", OtherKernel::kInCapture, false,
-                         "history blocks repeat, and the captured top-k breaks ties the other way",
-                         "--mode full"));
-  faults.push_back(fault("bucket", OtherKernel::kForFullBuckets, false,
-                         "history blocks repeat, and full buckets get a top-k that breaks ties the "
-                         "other way",
-                         "--kv-dtype fp8_e4m3 --write-path two-step --page-size 64"));
-  faults.push_back(fault("layer", OtherKernel::kInCapture, true,
-                         "history blocks of the last layer repeat; two index heads, layout hnd",
-                         "--kv-dtype fp8_e5m2 --mode full --layers 3 --tp 2 --layout hnd"));
+  faults.push_back(planted<TiedBlocks>(
+      {"topk-tie", "captured",
+       "history blocks repeat, and the captured top-k breaks ties the other way", "--mode full"},
+      OtherKernel::kInCapture, false));
+  faults.push_back(planted<TiedBlocks>(
+      {"topk-tie", "bucket",
+       "history blocks repeat, and full buckets get a top-k that breaks ties the "
+       "other way",
+       "--kv-dtype fp8_e4m3 --write-path two-step --page-size 64"},
+      OtherKernel::kForFullBuckets, false));
+  faults.push_back(planted<TiedBlocks>(
+      {"topk-tie", "layer", "history blocks of the last layer repeat; two index heads, layout hnd",
+       "--kv-dtype fp8_e5m2 --mode full --layers 3 --tp 2 --layout hnd"},
+      OtherKernel::kInCapture, true));
 }
 
 }  // namespace graphsan::faults

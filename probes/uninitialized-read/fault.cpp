@@ -3,6 +3,7 @@
 
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/uninitialized-read/fault_ops.hpp"
 
@@ -117,18 +118,19 @@ class UnfilledPartial final : public UnfilledWorkspace {
 }  // namespace
 
 void add_uninitialized_read_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<UnfilledCorrection>(
-      "uninitialized-read", "correction",
-      "K of the last layer is corrected by numbers that nothing ever wrote",
-      "--write-path two-step"));
-  faults.push_back(repairable_fault<UnfilledFlags>(
-      "uninitialized-read", "flags",
-      "blocks are dropped from the last layer's top-k by flags that nothing ever wrote",
-      "--mode full --layers 3"));
-  faults.push_back(repairable_fault<UnfilledPartial>(
-      "uninitialized-read", "partial",
-      "a partial result that nothing ever wrote is added to the last layer's output",
-      "--kv-dtype fp8_e5m2 --write-path two-step --mode full --batch mixed --tokens 6 --bucket 8"));
+  faults.push_back(planted<UnfilledCorrection>(
+      {"uninitialized-read", "correction",
+       "K of the last layer is corrected by numbers that nothing ever wrote",
+       "--write-path two-step"}));
+  faults.push_back(planted<UnfilledFlags>(
+      {"uninitialized-read", "flags",
+       "blocks are dropped from the last layer's top-k by flags that nothing ever wrote",
+       "--mode full --layers 3"}));
+  faults.push_back(planted<UnfilledPartial>(
+      {"uninitialized-read", "partial",
+       "a partial result that nothing ever wrote is added to the last layer's output",
+       "--kv-dtype fp8_e5m2 --write-path two-step --mode full --batch mixed --tokens 6 --bucket "
+       "8"}));
 }
 
 }  // namespace graphsan::faults

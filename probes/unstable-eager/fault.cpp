@@ -2,6 +2,7 @@
 
 #include "probes/fault_mechanisms.hpp"
 #include "probes/fault_ops/fault_element_op.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "probes/unstable-eager/fault_ops.hpp"
 
@@ -91,18 +92,18 @@ class RacyIndexKey final : public RacyProgram {
 }  // namespace
 
 void add_unstable_eager_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<RacyValue>(
-      "unstable-eager", "value",
-      "V of the last layer is added up in bf16 in the order in which terms arrive",
-      "--write-path two-step"));
-  faults.push_back(repairable_fault<RacyOutput>(
-      "unstable-eager", "output",
-      "the last layer's output is added up in bf16 in the order in which terms arrive",
-      "--mode full --layers 3"));
-  faults.push_back(repairable_fault<RacyIndexKey>(
-      "unstable-eager", "index-key",
-      "two writers share the last layer's index-K, and the update of one may be lost",
-      "--kv-dtype fp8_e5m2 --write-path two-step --mode full"));
+  faults.push_back(planted<RacyValue>(
+      {"unstable-eager", "value",
+       "V of the last layer is added up in bf16 in the order in which terms arrive",
+       "--write-path two-step"}));
+  faults.push_back(planted<RacyOutput>(
+      {"unstable-eager", "output",
+       "the last layer's output is added up in bf16 in the order in which terms arrive",
+       "--mode full --layers 3"}));
+  faults.push_back(planted<RacyIndexKey>(
+      {"unstable-eager", "index-key",
+       "two writers share the last layer's index-K, and the update of one may be lost",
+       "--kv-dtype fp8_e5m2 --write-path two-step --mode full"}));
 }
 
 }  // namespace graphsan::faults

@@ -1,4 +1,5 @@
 #include "probes/fault_mechanisms.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "step/minimax_m3/ops.hpp"
 
@@ -123,19 +124,19 @@ class NewestBlocks final : public StepProgram {
 }  // namespace
 
 void add_wrong_everywhere_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<OtherFormat>(
-      "wrong-everywhere", "format", "attention reads e4m3 bytes as e5m2, in both modes",
-      "--kv-dtype fp8_e4m3 --write-path two-step"));
-  faults.push_back(repairable_fault<OtherLayout>(
-      "wrong-everywhere", "layout",
-      "attention reads token-major pages as head-major, in both modes",
-      "--mode full --tp 2 --layout nhd"));
-  faults.push_back(repairable_fault<ScaledTwice>(
-      "wrong-everywhere", "scale", "K is stored at half its value, in both modes",
-      "--kv-dtype fp8_e5m2 --write-path two-step --mode full --layers 3"));
-  faults.push_back(repairable_fault<NewestBlocks>(
-      "wrong-everywhere", "selection",
-      "the indexer always takes the eight newest blocks, in both modes", "--mode full"));
+  faults.push_back(planted<OtherFormat>({"wrong-everywhere", "format",
+                                         "attention reads e4m3 bytes as e5m2, in both modes",
+                                         "--kv-dtype fp8_e4m3 --write-path two-step"}));
+  faults.push_back(
+      planted<OtherLayout>({"wrong-everywhere", "layout",
+                            "attention reads token-major pages as head-major, in both modes",
+                            "--mode full --tp 2 --layout nhd"}));
+  faults.push_back(planted<ScaledTwice>(
+      {"wrong-everywhere", "scale", "K is stored at half its value, in both modes",
+       "--kv-dtype fp8_e5m2 --write-path two-step --mode full --layers 3"}));
+  faults.push_back(planted<NewestBlocks>(
+      {"wrong-everywhere", "selection",
+       "the indexer always takes the eight newest blocks, in both modes", "--mode full"}));
 }
 
 }  // namespace graphsan::faults

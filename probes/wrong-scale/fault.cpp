@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "probes/fault_mechanisms.hpp"
+#include "probes/fault_ops/fault_planting.hpp"
 #include "probes/fault_ops/fault_program.hpp"
 #include "step/minimax_m3/ops.hpp"
 
@@ -141,20 +142,20 @@ class DefaultDtype final : public StepProgram {
 }  // namespace
 
 void add_wrong_scale_faults(std::vector<PlantedFault>& faults) {
-  faults.push_back(repairable_fault<UncalibratedKey>(
-      "wrong-scale", "key", "K is stored with a scale that only eager steps calibrate",
-      "--kv-dtype fp8_e5m2 --write-path two-step"));
-  faults.push_back(repairable_fault<UncalibratedValue>(
-      "wrong-scale", "value",
-      "the fused op stores V of the last layer with a scale that no replay calibrates",
-      "--kv-dtype fp8_e5m2 --write-path fused --mode full --layers 3"));
-  faults.push_back(repairable_fault<DefaultDtype>(
-      "wrong-scale", "dtype", "fp8_e5m2 is asked for, and the captured write stores e4m3",
-      "--kv-dtype fp8_e5m2 --write-path two-step"));
-  faults.push_back(repairable_fault<UncalibratedRead>(
-      "wrong-scale", "read",
-      "attention of the last layer reads V with a scale that no replay calibrates",
-      "--kv-dtype fp8_e4m3 --write-path two-step --mode full"));
+  faults.push_back(planted<UncalibratedKey>(
+      {"wrong-scale", "key", "K is stored with a scale that only eager steps calibrate",
+       "--kv-dtype fp8_e5m2 --write-path two-step"}));
+  faults.push_back(planted<UncalibratedValue>(
+      {"wrong-scale", "value",
+       "the fused op stores V of the last layer with a scale that no replay calibrates",
+       "--kv-dtype fp8_e5m2 --write-path fused --mode full --layers 3"}));
+  faults.push_back(planted<DefaultDtype>(
+      {"wrong-scale", "dtype", "fp8_e5m2 is asked for, and the captured write stores e4m3",
+       "--kv-dtype fp8_e5m2 --write-path two-step"}));
+  faults.push_back(planted<UncalibratedRead>(
+      {"wrong-scale", "read",
+       "attention of the last layer reads V with a scale that no replay calibrates",
+       "--kv-dtype fp8_e4m3 --write-path two-step --mode full"}));
 }
 
 }  // namespace graphsan::faults
