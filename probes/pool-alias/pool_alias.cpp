@@ -100,19 +100,21 @@ bool several_graphs(const Facts& facts) {
   return buckets.size() > 1 || !facts.other_graphs.empty();
 }
 
-std::optional<AliasedRead> aliased_read(const Facts& facts) {
-  const Ordered ordered = in_order(facts);
+/// Operands that are only read tell more than those which a node may write as well.
+enum class Operand : std::uint8_t { kRead, kKeptState };
+
+std::optional<AliasedRead> aliased(const Facts& facts, const Ordered& ordered, Operand operand) {
   for (std::size_t at = 0; at < ordered.nodes.size(); ++at) {
     if (ordered.launches[at] < 0) continue;
     for (const model::AddressUse& use : ordered.nodes[at]->addresses) {
       if (use.owner != model::OwnerKind::kGraphPool) continue;
-      if (is_written(*ordered.nodes[at], use) &&
-          !may_keep_state(facts, ordered.launches[at], use.offset))
-        continue;
+      const bool written = is_written(*ordered.nodes[at], use);
+      if (written != (operand == Operand::kKeptState)) continue;
+      if (written && !may_keep_state(facts, ordered.launches[at], use.offset)) continue;
       const int writer = last_writer(ordered, at, use.block);
       if (writer < 0) {
         // Nobody else of this graph: a block born in its capture, which another graph may use.
-        if (!is_written(*ordered.nodes[at], use) || !several_graphs(facts)) continue;
+        if (!written || !several_graphs(facts)) continue;
         return AliasedRead{ordered.nodes[at], nullptr, &use};
       }
       const int eager = last_eager_writer(facts, ordered.launches[at], use.offset);
@@ -121,6 +123,12 @@ std::optional<AliasedRead> aliased_read(const Facts& facts) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<AliasedRead> aliased_read(const Facts& facts) {
+  const Ordered ordered = in_order(facts);
+  std::optional<AliasedRead> read = aliased(facts, ordered, Operand::kRead);
+  return read ? read : aliased(facts, ordered, Operand::kKeptState);
 }
 
 /// Two things that are live at once share a block of the graph's pool.
@@ -143,8 +151,9 @@ class PoolAliasProbe final : public diagnose::Probe {
       point_to(suspicion.finding, *aliased->reader);
     } else {
       suspicion.finding.evidence.push_back(fmt::format(
-          "{} reads {} in a block that node {} {} ({}) wrote last; in eager something else did",
-          reader, aliased->use->field, aliased->writer->id, aliased->writer->name,
+          "{} {} {} in a block that node {} {} ({}) wrote last; in eager something else did",
+          reader, is_written(*aliased->reader, *aliased->use) ? "may read and write" : "reads",
+          aliased->use->field, aliased->writer->id, aliased->writer->name,
           aliased->writer->source));
       point_to(suspicion.finding, *aliased->writer);
     }

@@ -84,6 +84,17 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedAnonymously, ::testing::ValuesIn(first_v
                            return name;
                          });
 
+TEST(PlantedFaults, AnAliasIsShownByTheOperandThatIsReadFromIt) {
+  const faults::PlantedFault* fault = faults::find_fault("pool-alias:selection");
+  ASSERT_NE(fault, nullptr);
+  const model::CaseReport report = check_without_its_name(*fault);
+  ASSERT_EQ(report.findings.size(), 1U);
+  // Attention reads the selection whose block the fault gives to others; the fill only writes.
+  EXPECT_THAT(report.findings[0].evidence,
+              ::testing::Contains(::testing::HasSubstr("sparse_attention (layer 1 / attention) "
+                                                       "reads top_k")));
+}
+
 TEST(PlantedFaults, EveryMechanismHasThreeVariantsAtLeastAndCleanTwins) {
   const diagnose::ProbeRegistry registry = probes::builtin_probes();
   EXPECT_EQ(registry.ids().size(), 25U);
