@@ -9,6 +9,14 @@ std::ptrdiff_t StepLog::find(std::int64_t global_row) const {
   return at != changed.end() && *at == global_row ? at - changed.begin() : -1;
 }
 
+const std::vector<std::byte>* StepLog::attended_lane(const OutputRows& output,
+                                                     std::size_t lane) const {
+  const auto layer = attended.find(output.layout.layer);
+  if (layer == attended.end() || lane >= layer->second.size()) return nullptr;
+  const std::vector<std::byte>& bytes = layer->second[lane];
+  return bytes.size() == output.lanes[lane].size() ? &bytes : nullptr;
+}
+
 std::uint64_t row_pattern_seed(int step) {
   constexpr std::uint64_t kRowPattern = 0x6772'6170'0000'0000ULL;
   return kRowPattern + static_cast<std::uint64_t>(step);

@@ -63,6 +63,11 @@ struct StepLog {
 
   /// Index of a row in `changed`, or -1.
   [[nodiscard]] std::ptrdiff_t find(std::int64_t global_row) const;
+
+  /// Reference attention for one lane of an output, or null where there is none or where the output
+  /// has rows of another size and so holds something else.
+  [[nodiscard]] const std::vector<std::byte>* attended_lane(const OutputRows& output,
+                                                            std::size_t lane) const;
 };
 
 struct ArmLog {

@@ -57,10 +57,8 @@ std::vector<model::OutputDifference> compare_outputs(const std::vector<model::St
         model::OutputDifference difference = compare_lane(rows, theirs.outputs[i], lane);
         difference.step = static_cast<int>(step);
         difference.carried = carried;
-        const auto attended = theirs.attended.find(rows.layout.layer);
-        if (attended != theirs.attended.end()) {
-          difference.reproduced_from_graph_cache =
-              attended->second[lane] == theirs.outputs[i].lanes[lane];
+        if (const auto* attended = theirs.attended_lane(theirs.outputs[i], lane)) {
+          difference.reproduced_from_graph_cache = *attended == theirs.outputs[i].lanes[lane];
         }
         out.push_back(difference);
       }

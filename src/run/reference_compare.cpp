@@ -41,11 +41,10 @@ class Comparison {
   void outputs(const StepLog& log) {
     for (const OutputRows& output : log.outputs) {
       if (output.layout.kind != model::CacheKind::kOutput) continue;
-      const auto attended = log.attended.find(output.layout.layer);
-      if (attended == log.attended.end()) continue;
       for (std::size_t lane = 0; lane < output.lanes.size(); ++lane) {
-        add(log.step, output.layout, static_cast<int>(lane), -1, attended->second[lane],
-            output.lanes[lane]);
+        const std::vector<std::byte>* wanted = log.attended_lane(output, lane);
+        if (wanted == nullptr) continue;
+        add(log.step, output.layout, static_cast<int>(lane), -1, *wanted, output.lanes[lane]);
       }
     }
   }
@@ -57,7 +56,8 @@ class Comparison {
       if (next == log.selections.size()) return;
       const step::ReferenceSelection& wanted = log.selections[next++];
       for (std::size_t lane = 0; lane < output.lanes.size(); ++lane) {
-        if (same_selection(wanted, output, lane)) continue;
+        if (!holds_selection(wanted, output, lane) || same_selection(wanted, output, lane))
+          continue;
         out_.push_back({.step = log.step,
                         .cache = model::CacheKind::kTopK,
                         .layer = output.layout.layer,
@@ -66,6 +66,15 @@ class Comparison {
                         .value = {.kind = model::ValueKind::kArbitrary}});
       }
     }
+  }
+
+  /// An output of another shape than the reference's selection holds something else.
+  [[nodiscard]] static bool holds_selection(const step::ReferenceSelection& wanted,
+                                            const OutputRows& output, std::size_t lane) {
+    return lane < static_cast<std::size_t>(wanted.lanes) &&
+           output.lanes[lane].size() == static_cast<std::size_t>(wanted.heads) *
+                                            static_cast<std::size_t>(wanted.k) *
+                                            sizeof(std::int32_t);
   }
 
   [[nodiscard]] static bool same_selection(const step::ReferenceSelection& wanted,

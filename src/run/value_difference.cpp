@@ -1,6 +1,7 @@
 #include "run/value_difference.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <vector>
 
@@ -101,6 +102,7 @@ bool decodes_as_other(model::DType dtype, const std::vector<float>& eager,
 
 model::ValueDifference value_difference(model::DType dtype, std::span<const std::byte> eager,
                                         std::span<const std::byte> graph) {
+  assert(eager.size() == graph.size());
   const std::vector<float> a = model::decode(dtype, eager);
   const std::vector<float> b = model::decode(dtype, graph);
   const std::size_t size = model::byte_size(dtype);
