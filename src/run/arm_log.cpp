@@ -13,8 +13,8 @@ const std::vector<std::byte>* StepLog::attended_lane(const OutputRows& output,
                                                      std::size_t lane) const {
   const auto layer = attended.find(output.layout.layer);
   if (layer == attended.end() || lane >= layer->second.size()) return nullptr;
-  const std::vector<std::byte>& bytes = layer->second[lane];
-  return bytes.size() == output.lanes[lane].size() ? &bytes : nullptr;
+  const std::vector<std::byte>& wanted = layer->second[lane];
+  return wanted.size() == output.lanes[lane].size() ? &wanted : nullptr;
 }
 
 std::uint64_t row_pattern_seed(int step) {
