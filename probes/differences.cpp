@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "probes/argument_words.hpp"
 #include "probes/finding_text.hpp"
 
 namespace graphsan::probes {
@@ -16,27 +17,43 @@ using diagnose::RowKey;
 using diagnose::SpotKind;
 using model::Facts;
 
-std::vector<RowKey> primary_differences(const Facts& facts) {
+namespace {
+
+/// Differences of the local pass that are consequences, or that are none. Ordered by step, then
+/// rows, selections, outputs.
+std::vector<RowKey> differences(const Facts& facts, bool consequences,
+                                const std::set<model::RowClass>& classes) {
   std::vector<RowKey> keys;
   for (const model::RowDifference& row : facts.rows) {
-    const bool graphs = row.row_class == model::RowClass::kMissing ||
-                        row.row_class == model::RowClass::kStray ||
-                        row.row_class == model::RowClass::kWrongValue;
-    if (graphs && !is_consequence(facts, row)) keys.push_back({row.step, row.cache, row.row});
+    if (classes.contains(row.row_class) && is_consequence(facts, row) == consequences) {
+      keys.push_back({row.step, row.cache, row.row});
+    }
   }
   std::set<RowKey> others;
   for (const model::TopKDifference& top_k : facts.top_k) {
-    if (is_consequence(facts, top_k)) continue;
+    if (top_k.carried || is_consequence(facts, top_k) != consequences) continue;
     others.insert({top_k.step, top_k.layer, top_k.lane, SpotKind::kSelection});
   }
   for (const model::OutputDifference& output : facts.outputs) {
-    if (is_consequence(facts, output)) continue;
+    if (output.carried || is_consequence(facts, output) != consequences) continue;
     others.insert({output.step, output.layer, output.lane, SpotKind::kOutput});
   }
   keys.insert(keys.end(), others.begin(), others.end());
   std::stable_sort(keys.begin(), keys.end(),
                    [](const RowKey& a, const RowKey& b) { return a.step < b.step; });
   return keys;
+}
+
+}  // namespace
+
+std::vector<RowKey> primary_differences(const Facts& facts) {
+  return differences(
+      facts, false,
+      {model::RowClass::kMissing, model::RowClass::kStray, model::RowClass::kWrongValue});
+}
+
+std::vector<RowKey> consequent_values(const Facts& facts) {
+  return differences(facts, true, {model::RowClass::kWrongValue});
 }
 
 const model::RowDifference* row_of(const Facts& facts, const RowKey& key) {
@@ -111,7 +128,8 @@ std::vector<model::Where> lanes_where(const std::vector<RowKey>& keys) {
 
 }  // namespace
 
-diagnose::Suspicion suspect(const Facts& facts, const char* mechanism, std::vector<RowKey> keys) {
+diagnose::Suspicion suspect(const Facts& facts, const char* mechanism, std::vector<RowKey> keys,
+                            std::string_view how) {
   diagnose::Suspicion suspicion;
   model::Finding& finding = suspicion.finding;
   finding.mechanism = mechanism;
@@ -125,8 +143,8 @@ diagnose::Suspicion suspect(const Facts& facts, const char* mechanism, std::vect
   std::vector<model::Where> lanes = lanes_where(keys);
   std::move(lanes.begin(), lanes.end(), std::back_inserter(finding.where));
   if (!keys.empty()) {
-    finding.evidence.push_back(fmt::format("first at step {}: {} differ from eager at first hand",
-                                           finding.first_step, differences_text(facts, keys)));
+    finding.evidence.push_back(fmt::format("first at step {}: {} differ from eager {}",
+                                           finding.first_step, differences_text(facts, keys), how));
   }
   suspicion.rows = std::move(keys);
   return suspicion;
@@ -220,6 +238,24 @@ std::vector<std::string> null_operands(const model::Work& launch, const model::W
 
 }  // namespace
 
+namespace {
+
+bool is_seed(const model::Work& work, std::string_view field) {
+  const std::optional<Word> word = word_of(work, field);
+  return word && looks_like_seed(*word);
+}
+
+/// ` (8, eager 4096)`, or nothing where the field is no declared scalar.
+std::string values_text(const model::Work& node, const model::Work& launch,
+                        std::string_view field) {
+  const std::optional<Word> captured = word_of(node, field);
+  const std::optional<Word> live = word_of(launch, field);
+  if (!captured || !live) return {};
+  return fmt::format(" ({}, eager {})", word_text(*captured), word_text(*live));
+}
+
+}  // namespace
+
 FrozenWords frozen_words(const Facts& facts) {
   FrozenWords words;
   for (const model::Alignment& line : facts.padded_alignment) {
@@ -227,24 +263,31 @@ FrozenWords frozen_words(const Facts& facts) {
     if (node == nullptr || line.launch < 0) continue;
     const model::Work& launch = facts.padded_launches[static_cast<std::size_t>(line.launch)];
     std::vector<std::string> fields = line.differing_fields;
+    const bool seeds = std::all_of(fields.begin(), fields.end(), [&](const std::string& field) {
+      return is_seed(*node, field) && is_seed(launch, field);
+    });
+    const std::size_t scalars = fields.size();
     if (line.kind == model::AlignmentKind::kOtherGrid) fields.push_back("grid");
+    const std::size_t with_grid = fields.size();
     for (std::string& operand : moved_operands(launch, *node)) fields.push_back(std::move(operand));
     for (std::string& operand : null_operands(launch, *node)) fields.push_back(std::move(operand));
     if (fields.empty()) continue;
+    words.seeds = words.seeds && seeds && scalars == fields.size();
+    words.scalars = words.scalars && with_grid == fields.size();
     words.nodes.push_back({line.segment, line.node});
     words.layers.insert(layer_of(node->source));
     if (words.first == nullptr) words.first = node;
     std::string list;
     for (const std::string& field : fields) {
-      list += (list.empty() ? "" : ", ") + field;
+      list += (list.empty() ? "" : ", ") + field + values_text(*node, launch, field);
       if (std::find(words.fields.begin(), words.fields.end(), field) == words.fields.end()) {
         words.fields.push_back(field);
       }
     }
-    words.evidence.push_back(
-        fmt::format("node {} {} ({}) keeps the {} of its capture; the same padded batch run "
-                    "eagerly passes another",
-                    node->id, node->name, node->source, list));
+    words.evidence.push_back(fmt::format(
+        "node {} {} ({}) keeps what its capture passed as {}; the same padded batch run "
+        "eagerly passes something else",
+        node->id, node->name, node->source, list));
   }
   return words;
 }

@@ -15,6 +15,10 @@ namespace graphsan::probes {
 /// difference of their step explains. Ordered by step, then rows, selections, outputs.
 [[nodiscard]] std::vector<diagnose::RowKey> primary_differences(const model::Facts& facts);
 
+/// Values of the local pass that earlier differences explain: what a second fault does may hide
+/// among them. Ordered as primary_differences().
+[[nodiscard]] std::vector<diagnose::RowKey> consequent_values(const model::Facts& facts);
+
 /// The row difference behind a key of kind kRow; null for others.
 [[nodiscard]] const model::RowDifference* row_of(const model::Facts& facts,
                                                  const diagnose::RowKey& key);
@@ -35,9 +39,10 @@ namespace graphsan::probes {
                                            const std::vector<diagnose::RowKey>& keys);
 
 /// A suspicion of `mechanism` over these differences, with `where`, first step, and one sentence of
-/// evidence that counts them.
+/// evidence that counts them and says `how` they differ.
 [[nodiscard]] diagnose::Suspicion suspect(const model::Facts& facts, const char* mechanism,
-                                          std::vector<diagnose::RowKey> keys);
+                                          std::vector<diagnose::RowKey> keys,
+                                          std::string_view how = "at first hand");
 
 /// Adds an experiment to a suspicion.
 void confirm_by(diagnose::Suspicion& suspicion, diagnose::Change change,
@@ -75,6 +80,8 @@ struct FrozenWords {
   std::vector<diagnose::NodeOf> nodes;
   std::vector<std::string> fields;  ///< each once
   std::set<int> layers;             ///< of the nodes; -1 where a label names none
+  bool scalars = true;              ///< all are scalars of kernels or grids
+  bool seeds = true;                ///< all are scalars that look like seeds, on both sides
   std::vector<std::string> evidence;
   const model::Work* first = nullptr;
 };

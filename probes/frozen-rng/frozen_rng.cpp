@@ -40,9 +40,19 @@ class FrozenRngProbe final : public diagnose::Probe {
     suspicion.finding.fix =
         "Read seed and offset from a device buffer that is advanced before each replay, as "
         "frameworks do for generators that are registered with a graph.";
-    confirm_by(suspicion, diagnose::Change::kDrawAgain);
-    confirm_by(suspicion, diagnose::Change::kPatchScalars, words.fields, words.nodes);
-    return {std::move(suspicion)};
+    // A generator that the host advances draws anew where a step is run twice. One that is seeded
+    // for each step does not, and shows by its seed alone.
+    std::vector<Suspicion> suspicions{suspicion};
+    confirm_by(suspicions.back(), diagnose::Change::kDrawAgain);
+    if (words.seeds) {
+      suspicion.finding.evidence.emplace_back(
+          "the frozen words look like mixed seeds: too large for lengths, addresses or numbers");
+      suspicions.push_back(std::move(suspicion));
+    }
+    for (Suspicion& one : suspicions) {
+      confirm_by(one, diagnose::Change::kPatchScalars, words.fields, words.nodes);
+    }
+    return suspicions;
   }
 };
 

@@ -18,8 +18,16 @@ class FrozenScalarProbe final : public diagnose::Probe {
     const FrozenWords words = frozen_words(facts);
     if (words.nodes.empty()) return {};
     std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), words.layers);
+    diagnose::Change change = diagnose::Change::kPatchScalars;
+    std::string_view how = "at first hand";
+    if (keys.empty() && words.scalars) {
+      // Earlier damage spoils the layer as well: the word cannot make it right, but it may move it.
+      keys = in_layers(facts, consequent_values(facts), words.layers);
+      change = diagnose::Change::kTryScalars;
+      how = "where earlier damage reaches too";
+    }
     if (keys.empty()) return {};
-    Suspicion suspicion = suspect(facts, "frozen-scalar", std::move(keys));
+    Suspicion suspicion = suspect(facts, "frozen-scalar", std::move(keys), how);
     suspicion.finding.summary =
         fmt::format("{} of {} is the capture's: every replay uses that value, whatever the batch",
                     words.fields.front(), words.first->name);
@@ -29,7 +37,7 @@ class FrozenScalarProbe final : public diagnose::Probe {
     suspicion.finding.fix =
         "Pass values that change from step to step through device buffers that are refilled in "
         "place; size grids and copies for the bucket and let the kernel look at the live length.";
-    confirm_by(suspicion, diagnose::Change::kPatchScalars, words.fields, words.nodes);
+    confirm_by(suspicion, change, words.fields, words.nodes);
     return {std::move(suspicion)};
   }
 

@@ -118,18 +118,39 @@ ExperimentResult StepExperiments::patch(const Intervention& intervention,
   if (!run_.padded_eager) return NotRunnable{"no padded-eager arm to take the live values from"};
   PatchedExecs execs{runner_, run_, intervention};
   if (!execs.has_live_values()) return NotRunnable{"no eager launch corresponds to the node"};
-  const auto pass = [&](bool sham) {
-    int current = 0;
-    run::PassOptions options;
-    options.before_run = [&](int step) { current = step; };
-    options.exec_for = [&](const step::Segment& segment) {
-      return execs.exec_for(segment, current, sham);
-    };
-    return replay_wrong(options);
-  };
   Wrong changed;
-  for (int i = 0; i < kRepeats; ++i) changed.merge(pass(false));
-  return make_outcome(rows, changed, pass(true));
+  for (int i = 0; i < kRepeats; ++i) changed.merge(wrong_in(replay_patched(execs, false)));
+  return make_outcome(rows, changed, wrong_in(replay_patched(execs, true)));
+}
+
+run::ArmLog StepExperiments::replay_patched(PatchedExecs& execs, bool sham) {
+  int current = 0;
+  run::PassOptions options;
+  options.before_run = [&](int step) { current = step; };
+  options.exec_for = [&](const step::Segment& segment) {
+    return execs.exec_for(segment, current, sham);
+  };
+  return replay(run_.capture, options);
+}
+
+ExperimentResult StepExperiments::try_scalars(const Intervention& intervention,
+                                              std::span<const RowKey> rows) {
+  if (!run_.padded_eager) return NotRunnable{"no padded-eager arm to take the live values from"};
+  PatchedExecs execs{runner_, run_, intervention};
+  if (!execs.has_live_values()) return NotRunnable{"no eager launch corresponds to the node"};
+  const auto pass = [&](bool sham) { return digests(replay_patched(execs, sham), rows); };
+  const std::vector<std::uint64_t> patched = pass(false);
+  const std::vector<std::uint64_t> before = pass(true);
+  const std::vector<std::uint64_t> again = pass(true);
+  Outcome outcome;
+  outcome.rows = rows.size();
+  outcome.repeats = 1;
+  outcome.any_suffices = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    outcome.hit_with_change += patched[i] != before[i] ? 1 : 0;
+    outcome.hit_in_sham += before[i] != again[i] ? 1 : 0;
+  }
+  return outcome;
 }
 
 ExperimentResult StepExperiments::restore_after_capture(std::span<const RowKey> rows) {

@@ -25,6 +25,9 @@ Words words_of(Change change) {
       return {"edges added between all nodes in creation order", "a clone without new edges"};
     case Change::kPatchScalars:
       return {"the node's frozen words set to their live values", "set to what they were"};
+    case Change::kTryScalars:
+      return {"the node's frozen words set to their live values, to see what moves",
+              "set to what they were, twice"};
     case Change::kRefreshInputs:
       return {"live contents put at the captured address", "contents put back as they were"};
     case Change::kReplaceCopySources:
@@ -73,6 +76,7 @@ bool counts_changes(Change change) {
     case Change::kEagerAgain:
     case Change::kDrawAgain:
     case Change::kReplayAgain:
+    case Change::kTryScalars:
       return true;
     case Change::kLiveCapture:
     case Change::kFillBucket:

@@ -58,6 +58,8 @@ ExperimentResult StepExperiments::run(const Intervention& intervention,
     case Change::kPatchScalars:
     case Change::kReplaceCopySources:
       return patch(intervention, rows);
+    case Change::kTryScalars:
+      return try_scalars(intervention, rows);
     case Change::kRefreshInputs:
       return refresh_inputs(intervention, rows);
     case Change::kRestoreOpaque:

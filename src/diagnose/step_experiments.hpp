@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnose/experiments.hpp"
+#include "diagnose/patched_execs.hpp"
 #include "run/arm_runner.hpp"
 #include "run/case_run.hpp"
 
@@ -60,6 +61,10 @@ class StepExperiments final : public Experiments {
                                                         const model::UnorderedPair* reversed);
   [[nodiscard]] ExperimentResult patch(const Intervention& intervention,
                                        std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult try_scalars(const Intervention& intervention,
+                                             std::span<const RowKey> rows);
+  /// A replay of all steps with the execs' nodes patched, or set to what they are.
+  [[nodiscard]] run::ArmLog replay_patched(PatchedExecs& execs, bool sham);
   [[nodiscard]] ExperimentResult refresh_inputs(const Intervention& intervention,
                                                 std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult set_opaque(const Intervention& intervention,

@@ -14,7 +14,6 @@ struct TwoMechanisms {
   std::set<std::string> mechanisms;  ///< ids of the findings that must be made, and of no others
   std::string options;               ///< of `graphsan check`, under which both show
   step::minimax_m3::ProgramFactory program;
-  std::string known_gap{};  ///< why the tool does not name both yet; empty where it does
 
   friend void PrintTo(const TwoMechanisms& step, std::ostream* out) {
     for (const std::string& mechanism : step.mechanisms) *out << mechanism << ' ';

@@ -14,7 +14,6 @@ struct UnseenFault {
   std::string name;
   std::string options;  ///< of `graphsan check`, under which it shows
   step::minimax_m3::ProgramFactory program;
-  std::string known_gap{};  ///< why the tool does not name it yet; empty where it does
 
   friend void PrintTo(const UnseenFault& fault, std::ostream* out) {
     *out << fault.mechanism << ':' << fault.name << ' ' << fault.options;
