@@ -13,6 +13,7 @@
 
 #include "model/numeric.hpp"
 #include "step/minimax_m3/bf16_convert.hpp"
+#include "step/minimax_m3/host_rows.hpp"
 #include "tests/support/safetensors.hpp"
 
 namespace graphsan::test {
@@ -161,6 +162,30 @@ TEST(Fp8Convert, DecodesEveryCodeToItsValue) {
           << code;
     }
   }
+}
+
+/// Every code in rows of consecutive codes, with and without the ones that are no numbers.
+template <typename Format>
+void expect_rows_decode_as_codes_do(model::DType dtype) {
+  constexpr int kCodes = 256;
+  for (int first = 0; first < kCodes; ++first) {
+    std::array<std::byte, step::minimax_m3::kHeadDim> codes{};
+    for (std::size_t d = 0; d < codes.size(); ++d) {
+      codes[d] = static_cast<std::byte>((static_cast<std::size_t>(first) + d) % kCodes);
+    }
+    std::array<float, codes.size()> row{};
+    step::minimax_m3::widen_row(dtype, codes.data(), row.data());
+    for (std::size_t d = 0; d < codes.size(); ++d) {
+      const float one = decode_fp8<Format>(static_cast<std::uint8_t>(codes[d]));
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(row[d]), std::bit_cast<std::uint32_t>(one))
+          << "code " << static_cast<int>(codes[d]);
+    }
+  }
+}
+
+TEST(Fp8Convert, DecodesRowsAsItDecodesCodes) {
+  expect_rows_decode_as_codes_do<E4M3>(model::DType::kFp8E4M3);
+  expect_rows_decode_as_codes_do<E5M2>(model::DType::kFp8E5M2);
 }
 
 TEST(Bf16Convert, RoundsToNearestEvenAndKeepsExactValues) {

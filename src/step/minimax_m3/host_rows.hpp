@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +23,23 @@ template <typename Format>
 GRAPHSAN_INLINE_BODY void widen_fp8_row(const std::byte* source, float* row) {
   std::uint8_t codes[kHeadDim];
   std::memcpy(codes, source, sizeof(codes));
-  for (int d = 0; d < kHeadDim; ++d) row[d] = decode_fp8<Format>(codes[d]);
+  std::uint8_t largest = 0;
+  for (const std::uint8_t code : codes) {
+    largest = std::max(largest, static_cast<std::uint8_t>(code & 0x7FU));
+  }
+  if (largest >= Format::kFirstSpecial) {
+    for (int d = 0; d < kHeadDim; ++d) row[d] = decode_fp8<Format>(codes[d]);
+    return;
+  }
+  // Finite codes read as a float with fp8's exponent field are too small by a power of two.
+  constexpr float kRebias =
+      std::bit_cast<float>(static_cast<std::uint32_t>(254 - Format::kBias) << 23);
+  for (int d = 0; d < kHeadDim; ++d) {
+    const std::uint32_t magnitude = (codes[d] & 0x7FU) << (23 - Format::kMantissaBits);
+    const float value = std::bit_cast<float>(magnitude) * kRebias;
+    row[d] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) |
+                                  (static_cast<std::uint32_t>(codes[d] & 0x80U) << 24));
+  }
 }
 
 /// Stored values without their scale. `source` is aligned to its element.
