@@ -97,7 +97,7 @@ std::vector<diagnose::Suspicion> PaddingWriteProbe::recognise(const Facts& facts
   finding.first_step = rows.front().step;
   finding.where = where_of(facts, rows);
   finding.summary =
-      fmt::format("pad lanes write {}: a slot of -1 is not skipped but taken as a row",
+      fmt::format("pad lanes write {}: they are not skipped, and rows that no slot names change",
                   cache_list(finding.where));
   const RowDifference& first = rows.front();
   const model::CacheLayout& layout = facts.caches[static_cast<std::size_t>(first.cache)];

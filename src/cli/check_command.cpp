@@ -8,6 +8,7 @@
 #include <ostream>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "check/minimize.hpp"
 #include "check/run_check.hpp"
@@ -64,29 +65,31 @@ std::vector<check::CaseRequest> CheckCommand::cases() {
   return check::seed_scenario();
 }
 
-/// Plants one of all faults, their clean twins, or nothing; nobody is told which before the
-/// verdict.
+/// Plants one of all faults, their clean twins, or nothing, by --seed where it is given; nobody is
+/// told which before the verdict.
 void CheckCommand::plant_blindly() {
   if (!words.fault.empty() || words.clean_twin) {
     throw BadUsage{"--blind plants a fault of its own choice: leave out --fault and --clean-twin"};
   }
   const std::vector<faults::PlantedFault>& planted = faults::planted_faults();
-  std::random_device entropy;
+  std::mt19937_64 draws{app->count("--seed") > 0 ? words.seed : std::random_device{}()};
   // As many draws of "nothing" as of one mechanism, or a guess of "a fault" would always be right.
   constexpr std::size_t kNothing = 8;
-  const std::size_t drawn = entropy() % (planted.size() + kNothing);
+  const std::size_t drawn = draws() % (planted.size() + kNothing);
   if (drawn >= planted.size()) return;
   words.fault = planted[drawn].id + ":" + planted[drawn].variant;
-  words.clean_twin = entropy() % 4 == 0;
+  words.clean_twin = draws() % 4 == 0;
 }
 
-/// Takes what was planted out of a report that is shown before it is told.
-void hide_planted(model::RunReport& report) {
+/// Takes what was planted out of a report that is shown before it is told, and returns the command
+/// that gives it away.
+std::string hide_planted(model::RunReport& report) {
+  std::string command;
   for (model::CaseReport& one : report.cases) {
     one.config.fault.clear();
-    const std::size_t at = one.reproduce.find(" --fault ");
-    if (at != std::string::npos) one.reproduce.erase(at);
+    command = std::exchange(one.reproduce, {});
   }
+  return command;
 }
 
 /// Shrinks the first case that diverges or is a hazard, and prints the command that runs it.
@@ -158,7 +161,7 @@ int CheckCommand::run(Context& context) {
     options.on_progress = [&](const check::Progress& p) { line.show(p); };
     report = check::run_check(options);
   }
-  if (blind) hide_planted(report);
+  const std::string again = blind ? hide_planted(report) : std::string{};
   outputs.write(report, context, true);
   if (minimize) print_minimized(options, report, context);
   if (blind) {
@@ -166,7 +169,7 @@ int CheckCommand::run(Context& context) {
         << "Blind: planted was "
         << (words.fault.empty() ? std::string{"nothing"}
                                 : words.fault + (words.clean_twin ? ", repaired" : ""))
-        << "\n";
+        << "; the same again: " << again << "\n";
   }
   (outputs.json_on_stdout() ? context.err : context.out)
       << reports::summary_line(report) << std::endl;

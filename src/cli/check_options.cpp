@@ -61,14 +61,6 @@ void check_sizes(const CheckWords& words) {
   at_most("--steps", words.steps, kMostSteps);
 }
 
-/// The parser would wrap negative numbers and clamp large ones.
-std::string problem_of_seed(const std::string& word) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seed);
-  if (error == std::errc{} && end == word.data() + word.size()) return {};
-  return "must be a whole number from 0 to 18446744073709551615";
-}
-
 void set_sizes(const CheckWords& words, Config& config) {
   check_sizes(words);
   if (words.tokens) config.tokens = *words.tokens;
@@ -125,6 +117,13 @@ void check_fault(const std::string& name) {
 }
 
 }  // namespace
+
+std::string problem_of_seed(const std::string& word) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seed);
+  if (error == std::errc{} && end == word.data() + word.size()) return {};
+  return "must be a whole number from 0 to 18446744073709551615";
+}
 
 void apply_fault_options(CLI::App& command, const std::string& fault) {
   check_fault(fault);

@@ -50,6 +50,10 @@ void apply_fault_options(CLI::App& command, const std::string& fault);
 /// Throws BadUsage, ConfigError.
 [[nodiscard]] std::vector<check::CaseRequest> make_cases(const CheckWords& words);
 
+/// What is wrong with a --seed, or nothing: the parser would wrap negative numbers and clamp large
+/// ones.
+[[nodiscard]] std::string problem_of_seed(const std::string& word);
+
 /// Whether any option that describes a case was given, so that the seed scenario is not meant.
 [[nodiscard]] bool describes_a_case(const CLI::App& command);
 

@@ -13,7 +13,6 @@
 #include "cli/progress_line.hpp"
 #include "cli/words.hpp"
 #include "probes/fault_registry.hpp"
-#include "probes/registry.hpp"
 
 namespace graphsan::cli {
 
@@ -110,6 +109,11 @@ struct SelftestCommand {
   int run(Context& context);
 };
 
+/// The word is the fault's mechanism, or names this very variant.
+bool is_called(const faults::PlantedFault& fault, const std::string& word) {
+  return word == fault.id || word == fmt::format("{}:{}", fault.id, fault.variant);
+}
+
 /// The one case that a planted fault asks for.
 check::CaseRequest case_of(const faults::PlantedFault& fault, bool twin, std::uint64_t seed) {
   CLI::App app;
@@ -126,17 +130,23 @@ check::CaseRequest case_of(const faults::PlantedFault& fault, bool twin, std::ui
 }
 
 std::vector<check::CaseRequest> SelftestCommand::cases() const {
-  const diagnose::ProbeRegistry registry = probes::builtin_probes();
-  for (const std::string& id : only) {
-    if (registry.find(id) != nullptr) continue;
-    throw BadUsage{
-        fmt::format("--only: no mechanism is called '{}'; see `graphsan list mechanisms`", id)};
+  const std::vector<faults::PlantedFault>& planted = faults::planted_faults();
+  for (const std::string& word : only) {
+    const bool known =
+        std::any_of(planted.begin(), planted.end(),
+                    [&](const faults::PlantedFault& fault) { return is_called(fault, word); });
+    if (known) continue;
+    throw BadUsage{fmt::format(
+        "--only: no planted mechanism or variant is called '{}'; see `graphsan list faults`",
+        word)};
   }
   std::vector<check::CaseRequest> cases;
   for (const bool twin : {false, true}) {
-    for (const faults::PlantedFault& fault : faults::planted_faults()) {
+    for (const faults::PlantedFault& fault : planted) {
       const bool wanted =
-          only.empty() || std::find(only.begin(), only.end(), fault.id) != only.end();
+          only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& word) {
+            return is_called(fault, word);
+          });
       if (wanted) cases.push_back(case_of(fault, twin, seed));
     }
   }
@@ -184,8 +194,12 @@ void add_selftest_command(CLI::App& app, Registration& chosen) {
   CLI::App* selftest = app.add_subcommand(
       "selftest", "plant every fault and its clean twin; print what was found as a matrix");
   selftest->add_option("--device", command->device, "auto, cuda, host")->capture_default_str();
-  selftest->add_option("--only", command->only, "these mechanisms alone")->delimiter(',');
-  selftest->add_option("--seed", command->seed, "seed of all drawn values")->capture_default_str();
+  selftest
+      ->add_option("--only", command->only, "these mechanisms or variants alone: ID or ID:VARIANT")
+      ->delimiter(',');
+  selftest->add_option("--seed", command->seed, "seed of all drawn values")
+      ->capture_default_str()
+      ->check(problem_of_seed);
   selftest->add_option("--jobs", command->jobs,
                        "cases at once on the host device (default: one a core)");
   selftest

@@ -48,9 +48,9 @@ TEST(Changes, ThoseWhoseEffectIsADifferenceThatMovesCountChanges) {
   for (const Change change : all_changes()) {
     if (counts_changes(change)) counting.insert(change);
   }
-  EXPECT_EQ(counting,
-            (std::set{Change::kPoisonPadLanes, Change::kPoisonFreed, Change::kPoisonGraphPool,
-                      Change::kEagerAgain, Change::kDrawAgain, Change::kReplayAgain}));
+  EXPECT_EQ(counting, (std::set{Change::kPoisonPadLanes, Change::kPoisonFreed,
+                                Change::kPoisonGraphPool, Change::kEagerAgain, Change::kDrawAgain,
+                                Change::kReplayAgain, Change::kTryScalars}));
 }
 
 }  // namespace
