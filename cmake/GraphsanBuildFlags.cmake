@@ -24,7 +24,7 @@ add_library(graphsan_build_flags INTERFACE)
 add_library(graphsan::build_flags ALIAS graphsan_build_flags)
 target_compile_features(graphsan_build_flags INTERFACE cxx_std_20)
 target_include_directories(graphsan_build_flags INTERFACE
-  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/generated)
 target_compile_definitions(graphsan_build_flags INTERFACE
   GRAPHSAN_WITH_CUDA=$<BOOL:${GRAPHSAN_WITH_CUDA}>)
 target_compile_options(graphsan_build_flags INTERFACE

@@ -69,9 +69,10 @@ PACKAGES = {
               r"Threads::Threads|dl|m", set(LINE_OF) - {"model", "reports", "probes"}),
 }
 GENERATED = {"graphsan/version.hpp"}       # made by the build; for everybody
+PUBLIC_C = {"graphsan/plugin.h"}           # the C ABI, which includes nothing of the project's
 FMT_IN_HEADERS = {"reports", "cli"}        # elsewhere fmt belongs in a .cpp
 NOT_UNDER_NVCC = ("fmt", "libtorch")       # neither compiles there
-STANDARD = re.compile(r"[a-z0-9_]+|cxxabi\.h")  # <vector>, <cstdint>
+STANDARD = re.compile(r"[a-z0-9_]+|(cxxabi|stddef|stdint)\.h")  # <vector>, <cstdint>
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 README_LINES = 30
 FILE_LINES = 500
@@ -131,7 +132,7 @@ class Tree:
                 target = self.resolve(source, name) if bracket == '"' else None
                 if target is not None:
                     self.check_module(source, module, self.module_of(target), name)
-                elif name in GENERATED:
+                elif name in GENERATED | PUBLIC_C:
                     continue
                 elif name.split("/")[0] in MAY_INCLUDE:  # a header made by the build
                     self.check_module(source, module, name.split("/")[0], name)

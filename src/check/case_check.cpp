@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "check/judge.hpp"
+#include "check/plugin_case.hpp"
 #include "diagnose/diagnosis.hpp"
 #include "diagnose/step_experiments.hpp"
 #include "diagnose/trace_facts.hpp"
@@ -12,6 +13,7 @@
 #include "probes/registry.hpp"
 #include "run/case_run.hpp"
 #include "step/minimax_m3/minimax_m3_step.hpp"
+#include "step/plugin/plugin_error.hpp"
 
 namespace graphsan::check {
 
@@ -41,7 +43,12 @@ class PhaseTracker final : public model::Observer {
 };
 
 /// What the graphs of the covered steps were given at capture.
-std::string capture_metadata(const Config& config) {
+std::string capture_metadata(const CaseRequest& request) {
+  const Config& config = request.config;
+  if (!request.plugin.empty()) {
+    return std::string{step::minimax_m3::to_string(
+        config.capture_metadata.value_or(step::CaptureMetadata::kDummy))};
+  }
   for (const auto batch : {config.batch, step::minimax_m3::Batch::kDecode}) {
     const auto kind =
         batch == step::minimax_m3::Batch::kPrompt ? step::minimax_m3::Batch::kPrefill : batch;
@@ -58,7 +65,7 @@ void run_and_diagnose(model::CaseReport& report, device::Device& device, const C
   options.carry = request.carry;
   options.capture_over_history = request.config.capture_at == step::minimax_m3::CaptureAt::kLive;
   run::CaseRun run = run::run_case(runner, options);
-  run.facts.capture_metadata = capture_metadata(request.config);
+  run.facts.capture_metadata = capture_metadata(request);
   diagnose::add_trace_facts(runner, run);
   tracker.on_event({.key = {.case_index = report.index, .arm = model::Arm::kGraph},
                     .body = model::PhaseStarted{model::Phase::kExperiment}});
@@ -119,7 +126,7 @@ void require_memory(const device::Device& device, std::uint64_t needed) {
 void note_bf16_insert(const CaseRequest& request, model::CaseReport& report) {
   using step::minimax_m3::WritePath;
   const Config& config = request.config;
-  if (config.kv_dtype == model::DType::kBf16 &&
+  if (request.plugin.empty() && config.kv_dtype == model::DType::kBf16 &&
       (config.write_path == WritePath::kInsertKvA || config.write_path == WritePath::kInsertKvB)) {
     report.notes.push_back(
         "a bf16 cache is written by the fused op, as in the seed: the insert-kv "
@@ -171,12 +178,19 @@ model::CaseReport check_case(device::Device& device, const CaseRequest& request,
   tracker.on_event({.key = {.case_index = index}, .body = model::PhaseStarted{}});
   try {
     const std::unique_ptr<step::Step> step = factory(device, request);
+    if (!request.plugin.empty()) {
+      describe_plugin_step(*step, report.config);
+      report.title = report.config.step;
+    }
     run_and_diagnose(report, device, request, *step, tracker);
   } catch (const device::DeviceError& error) {
     fail(report, tracker, error.what(), remedy_for(error.kind()));
     lost = error.kind() == device::ErrorKind::kSticky;
   } catch (const ConfigError&) {
     throw;
+  } catch (const step::plugin::PluginFailure& error) {
+    fail(report, tracker, error.what(), "mend the plug-in; the message names its function");
+    lost = true;
   } catch (const std::exception& error) {
     fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");
     lost = true;

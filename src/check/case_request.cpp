@@ -22,9 +22,50 @@ std::string break_list(const BreakSet& breaks) {
   return list.empty() ? "none" : list;
 }
 
+/// Options that hold for any step.
+std::string common_options(const CaseRequest& request) {
+  const Config& c = request.config;
+  std::string options;
+  if (c.capture_at != Config{}.capture_at) {
+    options += fmt::format(" --capture-at {}", to_string(c.capture_at));
+  }
+  if (c.capture_metadata) {
+    options += fmt::format(" --capture-metadata {}", to_string(*c.capture_metadata));
+  }
+  return options;
+}
+
+/// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  const std::string plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+model::CaseConfig describe_plugin(const CaseRequest& request) {
+  model::CaseConfig config;
+  config.step = request.plugin;
+  config.carry = request.carry;
+  return config;
+}
+
+std::string reproduce_plugin(const CaseRequest& request, const std::string& device) {
+  std::string command =
+      fmt::format("graphsan check --device {} --step {}", device, quoted(request.plugin));
+  if (!request.plugin_options.empty()) {
+    command += " --step-options " + quoted(request.plugin_options);
+  }
+  command += common_options(request);
+  return command + (request.carry ? " --carry" : "");
+}
+
 }  // namespace
 
 model::CaseConfig describe(const CaseRequest& request) {
+  if (!request.plugin.empty()) return describe_plugin(request);
   const Config& c = request.config;
   model::CaseConfig config;
   config.kv_dtype = model::to_string(c.kv_dtype);
@@ -48,6 +89,7 @@ model::CaseConfig describe(const CaseRequest& request) {
 }
 
 std::string reproduce_command(const CaseRequest& request, const std::string& device) {
+  if (!request.plugin.empty()) return reproduce_plugin(request, device);
   const Config& c = request.config;
   const Config standard;
   std::string command = "graphsan check --device " + device;
@@ -73,10 +115,9 @@ std::string reproduce_command(const CaseRequest& request, const std::string& dev
   if (c.layout != standard.layout) add("--layout", to_string(c.layout));
   if (c.generation != standard.generation) add("--generation", to_string(c.generation));
   if (c.convert != standard.convert) add("--convert", to_string(c.convert));
-  if (c.capture_at != standard.capture_at) add("--capture-at", to_string(c.capture_at));
   if (c.fused_op != standard.fused_op) add("--fused-op", to_string(c.fused_op));
   if (c.breaks) add("--break", break_list(*c.breaks));
-  if (c.capture_metadata) add("--capture-metadata", to_string(*c.capture_metadata));
+  command += common_options(request);
   if (!request.fault.empty()) add("--fault", request.fault);
   if (request.clean_twin) command += " --clean-twin";
   if (request.carry) command += " --carry";

@@ -7,12 +7,15 @@
 
 namespace graphsan::check {
 
-/// One case to run: a configuration of the built-in step, and what to plant into it.
+/// One case to run: a configuration of the built-in step, and what to plant into it; or a plug-in,
+/// for which of `config` only the metadata and the time of the capture count.
 struct CaseRequest {
   step::minimax_m3::Config config;
-  std::string fault;        ///< `ID[:VARIANT]` of a planted fault, or empty
-  bool clean_twin = false;  ///< plant its repaired form
-  std::string group;        ///< heading under which the case is shown
+  std::string plugin;          ///< path of a plug-in's library; empty: the built-in step
+  std::string plugin_options;  ///< text for the plug-in
+  std::string fault;           ///< `ID[:VARIANT]` of a planted fault, or empty
+  bool clean_twin = false;     ///< plant its repaired form
+  std::string group;           ///< heading under which the case is shown
   std::string title;
   bool carry = false;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "check/minimize.hpp"
+#include "check/plugin_case.hpp"
 #include "check/run_check.hpp"
 #include "cli/check_options.hpp"
 #include "cli/command.hpp"
@@ -54,6 +55,7 @@ std::vector<check::CaseRequest> CheckCommand::cases() {
   if (!words.scenario.empty() && words.scenario != "seed") {
     apply_scenario_file(*app, words.scenario);
   }
+  if (is_plugin(words)) return make_plugin_case(*app, words);
   apply_fault_options(*app, words.fault);
   if (!seed) return make_cases(words);
   if (describes_a_case(*app)) {
@@ -141,8 +143,19 @@ int CheckCommand::run(Context& context) {
   if (blind && minimize) {
     throw BadUsage{"--minimize prints the command, and with it what --blind planted: choose one"};
   }
+  if (blind && app->count("--step") > 0) {
+    throw BadUsage{"--blind plants a fault into the built-in step: leave out --step"};
+  }
   if (blind) plant_blindly();
   options.cases = cases();
+  if (is_plugin(words)) {
+    if (minimize) {
+      throw BadUsage{"--minimize shrinks the built-in step; a plug-in has its own numbers"};
+    }
+    options.factory = check::make_plugin_step;
+    options.admit = check::admit_plugin_step;
+    options.error_budgets = false;
+  }
   options.device = parse_device(words.device);
   options.scenario = words.scenario;
   options.command = context.command_line;

@@ -40,13 +40,19 @@ constexpr std::array kFusedOps{FusedOp::kAnyDtype, FusedOp::kBf16Only};
 constexpr std::array kMetadata{step::CaptureMetadata::kNone, step::CaptureMetadata::kDummy};
 
 /// Options that describe a case; any of them given means that the seed scenario is not.
-constexpr std::array kCaseOptions{
-    "--step",       "--kv-dtype",      "--write-path", "--mode",
-    "--batch",      "--break",         "--capture-at", "--tokens",
-    "--bucket",     "--steps",         "--layers",     "--tp",
-    "--context",    "--page-size",     "--layout",     "--fault",
-    "--generation", "--convert",       "--fused-op",   "--capture-metadata",
-    "--carry",      "--capture-limit", "--seed",       "--clean-twin"};
+constexpr std::array kCaseOptions{"--step",       "--step-options",  "--kv-dtype",
+                                  "--write-path", "--mode",          "--batch",
+                                  "--break",      "--capture-at",    "--tokens",
+                                  "--bucket",     "--steps",         "--layers",
+                                  "--tp",         "--context",       "--page-size",
+                                  "--layout",     "--fault",         "--generation",
+                                  "--convert",    "--fused-op",      "--capture-metadata",
+                                  "--carry",      "--capture-limit", "--seed",
+                                  "--clean-twin"};
+
+/// Those that hold for every kind of step.
+constexpr std::array kCommonOptions{"--step", "--step-options", "--capture-at",
+                                    "--capture-metadata", "--carry"};
 
 /// Lanes and steps beyond which the plan alone would take minutes; far beyond any engine's batch.
 constexpr int kMostLanes = 65536;
@@ -147,7 +153,8 @@ void add_case_options(CLI::App& command, CheckWords& words) {
   const auto one = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->group("Case")->capture_default_str();
   };
-  one("--step", words.step, "the step under test: minimax-m3");
+  one("--step", words.step, "the step under test: minimax-m3, or a plug-in (lib*.so)");
+  one("--step-options", words.step_options, "text for the plug-in");
   list("--kv-dtype", words.kv_dtype, "bf16, fp8_e4m3, fp8_e5m2");
   list("--write-path", words.write_path, "fused, two-step, insert-kv-a, insert-kv-b");
   list("--mode", words.mode, "piecewise, breakable, full, full-decode-only, full-and-piecewise");
@@ -184,10 +191,39 @@ bool describes_a_case(const CLI::App& command) {
                      [&](const char* name) { return command.count(name) > 0; });
 }
 
+bool is_plugin(const CheckWords& words) { return words.step.ends_with(".so"); }
+
+std::vector<check::CaseRequest> make_plugin_case(const CLI::App& command, const CheckWords& words) {
+  for (const char* option : kCaseOptions) {
+    const bool common = std::find(kCommonOptions.begin(), kCommonOptions.end(),
+                                  std::string_view{option}) != kCommonOptions.end();
+    if (!common && command.count(option) > 0) {
+      throw BadUsage{fmt::format(
+          "{} describes the built-in step; a plug-in has its own numbers: leave it out, or pass "
+          "what the plug-in understands with --step-options",
+          option)};
+    }
+  }
+  check::CaseRequest request;
+  request.plugin = words.step;
+  request.plugin_options = words.step_options;
+  request.carry = words.carry;
+  request.config.capture_at = parse_word("--capture-at", words.capture_at, kCaptureTimes);
+  if (!words.capture_metadata.empty()) {
+    request.config.capture_metadata =
+        parse_word("--capture-metadata", words.capture_metadata, kMetadata);
+  }
+  request.group = "plug-in";
+  return {request};
+}
+
 std::vector<check::CaseRequest> make_cases(const CheckWords& words) {
   if (words.step != "minimax-m3") {
-    throw BadUsage{
-        fmt::format("--step: '{}' is not a step of this build; there is: minimax-m3", words.step)};
+    throw BadUsage{fmt::format(
+        "--step: '{}' is neither minimax-m3 nor the path of a plug-in (lib*.so)", words.step)};
+  }
+  if (!words.step_options.empty()) {
+    throw BadUsage{"--step-options are for a plug-in: name one with --step"};
   }
   check_fault(words.fault);
   if (words.clean_twin && words.fault.empty()) {

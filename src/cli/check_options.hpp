@@ -13,6 +13,7 @@ namespace graphsan::cli {
 struct CheckWords {
   std::string scenario;
   std::string step = "minimax-m3";
+  std::string step_options;
   std::string device = "auto";
   std::vector<std::string> kv_dtype{"bf16"};
   std::vector<std::string> write_path{"fused"};
@@ -45,6 +46,14 @@ void add_case_options(CLI::App& command, CheckWords& words);
 /// Sets every option that the planted fault wants and nobody gave. Throws BadUsage for an unknown
 /// fault.
 void apply_fault_options(CLI::App& command, const std::string& fault);
+
+/// The one case of a plug-in. Throws BadUsage where an option that only the built-in step has was
+/// given too.
+[[nodiscard]] std::vector<check::CaseRequest> make_plugin_case(const CLI::App& command,
+                                                               const CheckWords& words);
+
+/// Whether --step names a shared library.
+[[nodiscard]] bool is_plugin(const CheckWords& words);
 
 /// The product of all lists as cases, in the order dtype, path, mode, batch, generation, layout.
 /// Throws BadUsage, ConfigError.

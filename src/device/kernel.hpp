@@ -61,6 +61,10 @@ struct Kernel {
   void (*host_function)(const LaunchDims& dims, const void* args) = nullptr;
   std::size_t argument_bytes = 0;
   std::span<const ArgumentFieldInfo> fields;
+  /// A host form that was not known when this was compiled: `foreign_function` is called in place
+  /// of `host_function`, and `foreign` tells it which.
+  const void* foreign = nullptr;
+  void (*foreign_function)(const Kernel& self, const LaunchDims& dims, const void* args) = nullptr;
 };
 
 }  // namespace graphsan::device

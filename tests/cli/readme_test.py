@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every command of the top-level README's sh blocks, and checks its links.
+"""Runs every command in the sh blocks of the top-level README and of the examples', and checks links.
 
 usage: readme_test.py PROGRAM
 
@@ -17,6 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
 PROGRAM = ""
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"#.*\bexit code (\d+)")
@@ -54,10 +55,26 @@ class Readme(unittest.TestCase):
         self.assertIn("make test", seen)
         self.assertTrue(any(line.startswith("build/graphsan ") for line in seen))
 
+    def test_every_command_of_an_example_ends_as_it_says(self):
+        self.assertTrue(EXAMPLES)
+        for readme in EXAMPLES:
+            with tempfile.TemporaryDirectory() as folder:
+                os.mkdir(os.path.join(folder, "build"))
+                os.symlink(PROGRAM, os.path.join(folder, "build", "graphsan"))
+                for name in ("examples", "include"):
+                    os.symlink(ROOT / name, os.path.join(folder, name))
+                ran = list(commands(readme.read_text()))
+                self.assertTrue(ran, readme)
+                for line, code in ran:
+                    with self.subTest(command=line):
+                        result = self.run_command(line, folder)
+                        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+
     def test_every_link_to_a_file_leads_to_one(self):
-        for link in LINK.findall(README.read_text()):
-            if not link.startswith("http"):
-                self.assertTrue((ROOT / link).exists(), link)
+        for page in (README, ROOT / "docs" / "own-steps.md", *EXAMPLES):
+            for link in LINK.findall(page.read_text()):
+                if not link.startswith("http"):
+                    self.assertTrue((page.parent / link).exists(), link)
 
 
 class Reader(unittest.TestCase):

@@ -122,7 +122,7 @@ void HostDevice::launch(StreamRef stream, const Kernel& kernel, const LaunchDims
   HostStream& target = streams_.get("launch", stream);
   check_dims("launch", dims);
   if (kernel.argument_bytes > 0) check_address("launch", arguments);
-  if (kernel.host_function == nullptr) {
+  if (kernel.host_function == nullptr && kernel.foreign_function == nullptr) {
     throw DeviceError{ErrorKind::kNotSupported,
                       std::string{"launch: kernel "} + kernel.name + " has no host form"};
   }

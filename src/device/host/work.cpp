@@ -18,7 +18,12 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 void execute_kernel(const KernelWork& work) {
   try {
-    work.kernel->host_function(work.dims, work.arguments.data());
+    const Kernel& kernel = *work.kernel;
+    if (kernel.foreign_function != nullptr) {
+      kernel.foreign_function(kernel, work.dims, work.arguments.data());
+    } else {
+      kernel.host_function(work.dims, work.arguments.data());
+    }
   } catch (const std::exception& error) {
     throw DeviceError{ErrorKind::kSticky,
                       "kernel " + std::string{work.kernel->name} + " failed: " + error.what()};

@@ -1,0 +1,30 @@
+#include "step/plugin/captured_plugin.hpp"
+
+#include <utility>
+
+namespace graphsan::step::plugin {
+
+void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> segments) {
+  owned_.push_back(std::move(segments));
+  for (const SegmentedCapture::Captured& one : owned_.back()) {
+    segments_[bucket].push_back({one.graph.get(), one.exec.get(), one.break_after, one.run_break});
+  }
+}
+
+void CapturedPlugin::add(int bucket, std::vector<Segment> segments, std::function<void()> release) {
+  releases_.push_back(std::make_unique<Release>(std::move(release)));
+  segments_[bucket] = std::move(segments);
+}
+
+std::span<const Segment> CapturedPlugin::segments(int step) const {
+  const model::StepFacts& batch = batches_->at(static_cast<std::size_t>(step));
+  const auto found = segments_.find(batch.bucket);
+  if (!batch.covered || found == segments_.end()) return {};
+  return found->second;
+}
+
+int CapturedPlugin::bucket(int step) const {
+  return batches_->at(static_cast<std::size_t>(step)).bucket;
+}
+
+}  // namespace graphsan::step::plugin

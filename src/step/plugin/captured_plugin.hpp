@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "step/plugin/plugin_library.hpp"
+#include "step/segmented_capture.hpp"
+#include "step/step.hpp"
+
+namespace graphsan::step::plugin {
+
+/// The graphs of a plug-in's step: GraphSan's captures of it, or its own.
+class CapturedPlugin final : public CapturedStep {
+ public:
+  /// `batches` are those of the step object, which outlives this.
+  explicit CapturedPlugin(const std::vector<model::StepFacts>& batches) : batches_{&batches} {}
+
+  /// A capture by GraphSan.
+  void add(int bucket, std::vector<SegmentedCapture::Captured> segments);
+  /// The plug-in's own, which `release` gives back.
+  void add(int bucket, std::vector<Segment> segments, std::function<void()> release);
+
+  [[nodiscard]] std::span<const Segment> segments(int step) const override;
+  [[nodiscard]] int bucket(int step) const override;
+
+ private:
+  /// Gives the plug-in's graphs back.
+  class Release {
+   public:
+    explicit Release(std::function<void()> release) : release_{std::move(release)} {}
+    Release(const Release&) = delete;
+    Release& operator=(const Release&) = delete;
+    ~Release() { release_(); }
+
+   private:
+    std::function<void()> release_;
+  };
+
+  const std::vector<model::StepFacts>* batches_;
+  std::vector<std::vector<SegmentedCapture::Captured>> owned_;
+  std::vector<std::unique_ptr<Release>> releases_;
+  std::map<int, std::vector<Segment>> segments_;  ///< by bucket
+};
+
+}  // namespace graphsan::step::plugin

@@ -1,0 +1,146 @@
+#include "step/plugin/plugin_host.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "step/plugin/plugin_error.hpp"
+
+namespace graphsan::step::plugin {
+
+namespace {
+
+/// A plug-in's function takes its arguments alone: the grid is its own business.
+void run_host_kernel(const device::Kernel& kernel, const device::LaunchDims&, const void* args) {
+  static_cast<const graphsan_host_kernel*>(kernel.foreign)->run(args);
+}
+
+}  // namespace
+
+PluginHost::PluginHost(device::Device& device, device::StreamRef setup_stream)
+    : device_{&device}, setup_stream_{setup_stream} {
+  table_.self = this;
+  graphsan_host& abi = table_.abi;
+  abi.struct_size = sizeof(abi);
+  abi.is_cuda = device.properties().kind == device::DeviceKind::kCuda ? 1 : 0;
+  abi.fail = [](const graphsan_host* host, const char* why) {
+    self_of(host).why_ = why == nullptr ? "" : why;
+  };
+  abi.allocate = [](const graphsan_host* host, const char* name, std::size_t bytes) -> void* {
+    void* address = nullptr;
+    guarded(host, [&](PluginHost& self) { address = self.allocate(name, bytes); });
+    return address;
+  };
+  abi.copy = [](const graphsan_host* host, void* stream, void* to, const void* from,
+                std::size_t bytes) {
+    return guarded(host, [&](PluginHost& self) {
+      self.device_->copy(device::StreamRef{stream}, to, from, bytes);
+    });
+  };
+  abi.fill = [](const graphsan_host* host, void* stream, void* to, std::uint8_t value,
+                std::size_t bytes) {
+    return guarded(host, [&](PluginHost& self) {
+      self.device_->fill(device::StreamRef{stream}, to, value, bytes);
+    });
+  };
+  abi.synchronize = [](const graphsan_host* host, void* stream) {
+    return guarded(host,
+                   [&](PluginHost& self) { self.device_->synchronize(device::StreamRef{stream}); });
+  };
+  abi.launch = [](const graphsan_host* host, void* stream, const graphsan_host_kernel* kernel,
+                  const void* arguments) {
+    return guarded(host, [&](PluginHost& self) {
+      if (kernel == nullptr || kernel->run == nullptr) {
+        throw PluginFailure{"launch() was given no function"};
+      }
+      self.launch(device::StreamRef{stream}, *kernel, arguments);
+    });
+  };
+  abi.label = [](const graphsan_host* host, const char* source) {
+    guarded(host, [&](PluginHost& self) {
+      self.label_.reset();
+      if (source != nullptr) self.label_.emplace(*self.device_, source);
+    });
+  };
+  abi.run_eagerly = [](const graphsan_host* host, void* stream, const char* name,
+                       int (*op)(void*, void*), void* argument) {
+    return guarded(host, [&](PluginHost& self) {
+      self.run_eagerly(device::StreamRef{stream}, name, op, argument);
+    });
+  };
+}
+
+PluginHost::~PluginHost() = default;
+
+PluginHost& PluginHost::self_of(const graphsan_host* host) {
+  return *reinterpret_cast<const Table*>(host)->self;
+}
+
+template <typename Body>
+int PluginHost::guarded(const graphsan_host* host, Body&& body) noexcept {
+  PluginHost& self = self_of(host);
+  try {
+    body(self);
+    return 0;
+  } catch (...) {
+    if (!self.met_) self.met_ = std::current_exception();
+    return 1;
+  }
+}
+
+void PluginHost::begin_call() {
+  why_.clear();
+  met_ = nullptr;
+}
+
+void PluginHost::rethrow() {
+  label_.reset();
+  if (met_) std::rethrow_exception(std::exchange(met_, nullptr));
+}
+
+void* PluginHost::allocate(const char* name, std::size_t bytes) {
+  if (!may_allocate_) {
+    throw PluginFailure{
+        "allocate() was called outside create(): GraphSan's memory lives as long as the step"};
+  }
+  if (bytes == 0) throw PluginFailure{"allocate() was asked for no bytes"};
+  buffers_.push_back(std::make_unique<kvcache::GuardedBuffer>(
+      *device_, setup_stream_, bytes, name == nullptr ? "allocation" : name));
+  return buffers_.back()->data();
+}
+
+void PluginHost::launch(device::StreamRef stream, const graphsan_host_kernel& kernel,
+                        const void* arguments) {
+  if (device_->properties().kind == device::DeviceKind::kCuda) {
+    throw PluginFailure{
+        "launch() is for the host device; on CUDA, launch kernels on the call's stream"};
+  }
+  HostKernel& known = kernels_[&kernel];
+  if (known.kernel.argument_bytes == 0) {
+    for (std::int32_t i = 0; i < kernel.field_count; ++i) {
+      const graphsan_field& field = kernel.fields[i];
+      known.fields.push_back(
+          {field.name, field.offset, field.size, field.is_pointer != 0, field.is_written != 0});
+    }
+    known.kernel = {.name = kernel.name,
+                    .argument_bytes = kernel.argument_bytes,
+                    .fields = known.fields,
+                    .foreign = &kernel,
+                    .foreign_function = &run_host_kernel};
+  }
+  device_->launch(stream, known.kernel, {}, arguments);
+}
+
+void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*op)(void*, void*),
+                             void* argument) {
+  const std::string called = name == nullptr ? "eager op" : name;
+  const auto run = [called, op, argument](device::StreamRef on) {
+    if (op(argument, on.raw) != 0) {
+      throw PluginFailure{fmt::format("the op {} that runs between the segments failed", called)};
+    }
+  };
+  if (capture_ == nullptr) return run(stream);
+  capture_->break_here(called, run);
+}
+
+}  // namespace graphsan::step::plugin

@@ -1,0 +1,369 @@
+#include "step/plugin/plugin_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "step/plugin/captured_plugin.hpp"
+#include "step/plugin/plugin_error.hpp"
+#include "step/plugin/plugin_views.hpp"
+
+namespace graphsan::step::plugin {
+
+namespace {
+
+template <typename Struct>
+Struct sized() {
+  Struct made{};
+  made.struct_size = sizeof(made);
+  return made;
+}
+
+/// Entry `i` of an array whose entries have the size that the plug-in was built with: what an older
+/// header did not know stays zero.
+template <typename Struct>
+Struct entry(const Struct* array, std::int32_t i, const char* what) {
+  const std::size_t size = array->struct_size;
+  if (size < sizeof(std::size_t)) {
+    throw PluginFailure{fmt::format("{}: struct_size of the first is not set", what)};
+  }
+  Struct copy{};
+  std::memcpy(&copy, reinterpret_cast<const std::byte*>(array) + static_cast<std::size_t>(i) * size,
+              std::min(size, sizeof(copy)));
+  return copy;
+}
+
+/// What rows hold before anything is written: finite in every dtype, and no zero, so that a stray
+/// write of zeros shows.
+constexpr std::uint8_t kUnwritten = 0x3C;
+
+std::string_view word(std::int32_t arm) {
+  switch (static_cast<graphsan_arm>(arm)) {
+    case GRAPHSAN_EAGER:
+      return "eager";
+    case GRAPHSAN_PADDED_EAGER:
+      return "padded-eager";
+    case GRAPHSAN_GRAPH:
+      return "graph";
+  }
+  return "unknown";
+}
+
+std::string text_of(const char* function, const graphsan_call& call) {
+  return fmt::format("{}() of {}, {} arm{}", function,
+                     call.step < 0 ? fmt::format("a dummy batch of {}", call.bucket)
+                                   : fmt::format("step {}", call.step),
+                     word(call.arm), call.capturing != 0 ? ", while capturing" : "");
+}
+
+/// Lanes that a call's buffers hold.
+std::int64_t lanes_of(const graphsan_call& call) {
+  return call.arm == GRAPHSAN_EAGER ? call.tokens : call.bucket;
+}
+
+}  // namespace
+
+PluginStep::PluginStep(device::Device& device, std::shared_ptr<const PluginLibrary> library,
+                       PluginOptions options)
+    : device_{&device},
+      library_{std::move(library)},
+      options_{std::move(options)},
+      setup_stream_{device.create_stream()},
+      host_{std::make_unique<PluginHost>(device, setup_stream_.get())} {
+  create();
+  try {
+    describe();
+  } catch (...) {
+    library_->table().destroy(self_);
+    throw;
+  }
+}
+
+PluginStep::~PluginStep() {
+  if (self_ != nullptr) library_->table().destroy(self_);
+}
+
+template <typename Function, typename... Arguments>
+void PluginStep::call(const std::string& what, Function function, Arguments... arguments) const {
+  host_->begin_call();
+  int status = 0;
+  try {
+    status = function(arguments...);
+  } catch (const std::exception& error) {
+    throw PluginFailure{
+        fmt::format("plug-in {}: {} threw an exception, which may not leave a "
+                    "plug-in: {}",
+                    library_->path(), what, error.what())};
+  } catch (...) {
+    throw PluginFailure{fmt::format("plug-in {}: {} threw something that is no std::exception",
+                                    library_->path(), what)};
+  }
+  const std::string why = host_->why();
+  try {
+    host_->rethrow();
+  } catch (const PluginFailure& failure) {
+    throw PluginFailure{fmt::format("plug-in {}: {}: {}", library_->path(), what, failure.what())};
+  } catch (const device::DeviceError& error) {
+    throw device::DeviceError{
+        error.kind(), fmt::format("plug-in {}: {}: {}", library_->path(), what, error.what())};
+  }
+  if (status == 0) return;
+  throw PluginFailure{fmt::format("plug-in {}: {} returned {}{}", library_->path(), what, status,
+                                  why.empty() ? " and did not say why" : ": " + why)};
+}
+
+void PluginStep::create() {
+  host_->set_may_allocate(true);
+  call("create()", library_->table().create, host_->table(), options_.text.c_str(), &self_);
+  host_->set_may_allocate(false);
+  if (self_ == nullptr) {
+    throw PluginFailure{fmt::format("plug-in {}: create() made no step", library_->path())};
+  }
+}
+
+void PluginStep::describe() {
+  auto declared = sized<graphsan_description>();
+  call("describe()", library_->table().describe, self_, &declared);
+  description_.name = declared.name == nullptr ? library_->path() : declared.name;
+  description_.steps = declared.steps;
+  description_.selects_blocks = declared.top_k > 0;
+  description_.top_k = declared.top_k;
+  description_.block_size = declared.block_size;
+  description_.follows_reference = false;
+  if (declared.steps < 1 || declared.cache_count < 1) {
+    throw PluginFailure{fmt::format(
+        "plug-in {}: describe() declares {} steps and {} caches; at least one of each is needed, "
+        "and two steps to prove anything",
+        library_->path(), declared.steps, declared.cache_count)};
+  }
+  std::set<std::string> names;
+  for (std::int32_t i = 0; i < declared.cache_count; ++i) {
+    kvcache::CacheView view = cache_view(entry(declared.caches, i, "caches"));
+    if (!names.insert(view.layout.name).second) {
+      throw PluginFailure{fmt::format("plug-in {}: two caches are called `{}`", library_->path(),
+                                      view.layout.name)};
+    }
+    description_.caches.push_back(std::move(view));
+  }
+  for (const auto& buffer : host_->buffers()) {
+    for (kvcache::CacheView& zone : buffer->guard_views()) {
+      description_.caches.push_back(std::move(zone));
+    }
+  }
+  for (std::int32_t i = 0; i < declared.state_count; ++i) {
+    states_.push_back(opaque_view(entry(declared.states, i, "states")));
+  }
+  for (int step = 0; step < declared.steps; ++step) {
+    auto batch = sized<graphsan_batch>();
+    call(fmt::format("batch() of step {}", step), library_->table().batch, self_, step, &batch);
+    batches_.push_back(step_facts(batch, step));
+  }
+}
+
+model::StepFacts PluginStep::plan(int step) const {
+  return batches_.at(static_cast<std::size_t>(step));
+}
+
+graphsan_call PluginStep::call_of(int step, Arm arm, device::StreamRef stream) const {
+  const model::StepFacts& batch = batches_.at(static_cast<std::size_t>(step));
+  auto made = sized<graphsan_call>();
+  made.step = step;
+  made.arm = arm == Arm::kPaddedEager              ? GRAPHSAN_PADDED_EAGER
+             : arm == Arm::kGraph && batch.covered ? GRAPHSAN_GRAPH
+                                                   : GRAPHSAN_EAGER;
+  made.tokens = batch.tokens;
+  made.bucket = batch.bucket;
+  made.metadata = GRAPHSAN_METADATA_LIVE;
+  made.stream = stream.raw;
+  return made;
+}
+
+std::vector<OutputView> PluginStep::outputs(int step, Arm arm) const {
+  if (library_->table().outputs == nullptr) return {};
+  const graphsan_call one = call_of(step, arm, {});
+  const graphsan_output* declared = nullptr;
+  std::int32_t count = 0;
+  call(text_of("outputs", one), library_->table().outputs, self_, &one, &declared, &count);
+  std::vector<OutputView> views;
+  for (std::int32_t i = 0; i < count; ++i)
+    views.push_back(output_view(entry(declared, i, "outputs"), one.tokens));
+  return views;
+}
+
+std::vector<InputView> PluginStep::inputs(int step, Arm arm) const {
+  if (library_->table().inputs == nullptr) return {};
+  const graphsan_call one = call_of(step, arm, {});
+  const graphsan_input* declared = nullptr;
+  std::int32_t count = 0;
+  call(text_of("inputs", one), library_->table().inputs, self_, &one, &declared, &count);
+  std::vector<InputView> views;
+  for (std::int32_t i = 0; i < count; ++i) {
+    views.push_back(input_view(entry(declared, i, "inputs"), lanes_of(one)));
+  }
+  return views;
+}
+
+void PluginStep::fill_rows(const kvcache::CacheView& view, device::StreamRef stream) {
+  const model::CacheLayout& layout = view.layout;
+  auto* base = static_cast<std::byte*>(view.base);
+  const std::int64_t row = layout.row_bytes();
+  const bool whole_rows = layout.head_stride == layout.run_bytes() && layout.slot_stride == row;
+  const auto fill = [&](std::int64_t offset, std::int64_t bytes) {
+    device_->fill(stream, base + offset, kUnwritten, static_cast<std::size_t>(bytes));
+  };
+  if (whole_rows && layout.page_stride == layout.page_size * row) return fill(0, extent(layout));
+  for (std::int64_t page = 0; page < layout.pages; ++page) {
+    const std::int64_t first = page * layout.page_size;
+    if (whole_rows) {
+      fill(layout.run_offset(first, 0), layout.page_size * row);
+      continue;
+    }
+    for (std::int64_t slot = 0; slot < layout.page_size; ++slot) {
+      for (std::int64_t head = 0; head < layout.heads; ++head) {
+        fill(layout.run_offset(first + slot, head), layout.run_bytes());
+      }
+    }
+  }
+}
+
+void PluginStep::reset(device::StreamRef stream) {
+  for (const auto& buffer : host_->buffers()) buffer->reset(stream);
+  for (const kvcache::CacheView& view : description_.caches) {
+    if (view.layout.kind != model::CacheKind::kGuard) fill_rows(view, stream);
+  }
+  if (library_->table().reset != nullptr) {
+    call("reset()", library_->table().reset, self_, stream.raw);
+  }
+  device_->synchronize(stream);
+}
+
+void PluginStep::write_history(device::StreamRef stream) {
+  if (library_->table().history == nullptr) return;
+  call("history()", library_->table().history, self_, stream.raw);
+}
+
+void PluginStep::prepare(int step, Arm arm, device::StreamRef stream) {
+  const graphsan_call one = call_of(step, arm, stream);
+  call(text_of("prepare", one), library_->table().prepare, self_, &one);
+  device_->synchronize(stream);
+}
+
+void PluginStep::run(int step, Arm arm, device::StreamRef stream) {
+  const graphsan_call one = call_of(step, arm, stream);
+  call(text_of("run", one), library_->table().run, self_, &one);
+}
+
+graphsan_call PluginStep::capture_call(const CaptureRequest& request, int bucket,
+                                       device::StreamRef stream) const {
+  if (request.metadata.value_or(options_.metadata) == CaptureMetadata::kLive) {
+    const auto serves = [&](int step) {
+      const model::StepFacts& batch = batches_.at(static_cast<std::size_t>(step));
+      return batch.covered && batch.bucket == bucket;
+    };
+    if (request.live_step >= 0 && serves(request.live_step)) {
+      return call_of(request.live_step, Arm::kGraph, stream);
+    }
+    for (int step = 0; step < description_.steps; ++step) {
+      if (serves(step)) return call_of(step, Arm::kGraph, stream);
+    }
+  }
+  auto made = sized<graphsan_call>();
+  made.step = -1;
+  made.arm = GRAPHSAN_GRAPH;
+  made.tokens = bucket;
+  made.bucket = bucket;
+  made.metadata = request.metadata.value_or(options_.metadata) == CaptureMetadata::kNone
+                      ? GRAPHSAN_METADATA_NONE
+                      : GRAPHSAN_METADATA_DUMMY;
+  made.stream = stream.raw;
+  return made;
+}
+
+void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& request, int bucket,
+                                device::StreamRef stream) {
+  const graphsan_plugin_table& table = library_->table();
+  graphsan_call one = capture_call(request, bucket, stream);
+  call(text_of("prepare", one), table.prepare, self_, &one);
+  device_->synchronize(stream);
+  if (request.warm_up) {
+    call(text_of("run", one), table.run, self_, &one);
+    device_->synchronize(stream);
+  }
+  one.capturing = 1;
+  if (table.capture != nullptr && host_->table()->is_cuda != 0) {
+    const graphsan_segment* made = nullptr;
+    std::int32_t count = 0;
+    void* handle = nullptr;
+    call(text_of("capture", one), table.capture, self_, &one, &made, &count, &handle);
+    std::vector<Segment> segments;
+    for (std::int32_t i = 0; i < count; ++i) {
+      const graphsan_segment piece = entry(made, i, "segments");
+      Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
+      if (piece.eager != nullptr) {
+        segment.break_after = piece.eager_name == nullptr ? "eager op" : piece.eager_name;
+        segment.run_break = [this, piece, name = segment.break_after](device::StreamRef on) {
+          call(fmt::format("the op {} after a segment", name), piece.eager, piece.argument, on.raw);
+        };
+      }
+      segments.push_back(std::move(segment));
+    }
+    captured.add(bucket, std::move(segments), [library = library_, self = self_, handle] {
+      library->table().release(self, handle);
+    });
+    return;
+  }
+  SegmentedCapture capture{*device_, stream, request.mode};
+  capture.begin();
+  host_->set_capture(&capture);
+  try {
+    call(text_of("run", one), table.run, self_, &one);
+  } catch (...) {
+    host_->set_capture(nullptr);
+    throw;
+  }
+  host_->set_capture(nullptr);
+  captured.add(bucket, capture.end());
+}
+
+std::unique_ptr<CapturedStep> PluginStep::capture(const CaptureRequest& request,
+                                                  device::StreamRef stream) {
+  auto captured = std::make_unique<CapturedPlugin>(batches_);
+  std::set<int, std::greater<>> buckets;
+  for (const model::StepFacts& batch : batches_) {
+    if (batch.covered) buckets.insert(batch.bucket);
+  }
+  for (const int bucket : buckets) capture_bucket(*captured, request, bucket, stream);
+  device_->synchronize(stream);
+  return captured;
+}
+
+device::AddressMap PluginStep::addresses() const {
+  device::AddressMap map;
+  const auto add = [&](const std::string& name, const void* data, std::int64_t bytes) {
+    const auto begin = reinterpret_cast<std::uint64_t>(data);
+    map.add({begin, begin + static_cast<std::uint64_t>(bytes), device::Owner::kNamedBuffer, name});
+  };
+  for (const auto& buffer : host_->buffers()) {
+    add(buffer->name(), buffer->data(), static_cast<std::int64_t>(buffer->bytes()));
+  }
+  for (const kvcache::CacheView& view : description_.caches) {
+    if (view.layout.kind == model::CacheKind::kGuard) continue;
+    add(view.layout.name, view.base, extent(view.layout));
+  }
+  for (const OpaqueView& state : states_) add(state.name, state.address, state.bytes);
+  for (const Arm arm : {Arm::kEager, Arm::kGraph}) {
+    for (int step = 0; step < description_.steps; ++step) {
+      for (const InputView& input : inputs(step, arm)) {
+        add(input.name, input.address, input.lane_stride * input.lanes);
+      }
+    }
+  }
+  return map;
+}
+
+}  // namespace graphsan::step::plugin
