@@ -12,7 +12,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRAPHSAN_CUDA=ON \
   -DGRAPHSAN_STATIC_DEPENDENCIES=ON "-DCMAKE_CUDA_ARCHITECTURES=$architectures" >"$build.log" ||
   { cat "$build.log"; exit 1; }
 rm -f "$build.log"
-cmake --build "$build" --target graphsan graphsan_gpu_tests -j "$jobs"
+cmake --build "$build" --target graphsan graphsan_gpu_tests example_paged_write_cuda -j "$jobs"
 
 rm -rf "$bundle" "$bundle.tar.gz"
 mkdir -p "$bundle/tests"
@@ -21,11 +21,12 @@ while read -r test; do
   [ -z "$test" ] || cp "$build/tests/$test" "$bundle/tests/"
 done <"$build/gpu-tests.txt"
 cp -r tests/data "$bundle/data"
+cp "$build/examples/plugin/libpaged_write_cuda.so" tests/gpu/plugin_gpu_test.py "$bundle/"
 cp tests/cli/contract_test.py scripts/check_seed.py scripts/run_gpu_tests.sh "$bundle/"
-strip "$bundle/graphsan" "$bundle"/tests/*
+strip "$bundle/graphsan" "$bundle"/*.so "$bundle"/tests/*
 
 # What the programs ask of the other machine: its C library, and nothing that Debian packages.
-foreign=$(ldd "$bundle/graphsan" "$bundle"/tests/* |
+foreign=$(ldd "$bundle/graphsan" "$bundle"/*.so "$bundle"/tests/* |
           awk '/=>/ {print $1}' | sort -u | grep -vE '^lib(c|m|dl|rt|pthread|util)\.so' || true)
 if [ -n "$foreign" ]; then
   echo "the bundle is not relocatable, it needs: $foreign" >&2

@@ -2,7 +2,7 @@
 # Runs everything in this bundle that needs a GPU, and prints a table last. Exits 1 if a step failed.
 #
 # usage: run_gpu_tests.sh LOG_FOLDER [step...]
-# steps: doctor tests contract seed selftest bench memcheck racecheck initcheck (all, in this order)
+# steps: doctor tests contract seed selftest plugin bench memcheck racecheck initcheck (all, in this order)
 set -uo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")"
 if [ $# -lt 1 ]; then
@@ -16,7 +16,8 @@ export GRAPHSAN_REQUIRE_GPU=1 GRAPHSAN_TEST_DATA=$PWD/data
 
 declare -A names=(
   [doctor]="graphsan doctor" [tests]="GPU test programs" [contract]="contract test, cuda"
-  [seed]="seed scenario, cuda" [selftest]="selftest, cuda" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
+  [seed]="seed scenario, cuda" [selftest]="selftest, cuda"
+  [plugin]="CUDA plug-in" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
   [racecheck]="compute-sanitizer racecheck" [initcheck]="compute-sanitizer initcheck")
 
 step_doctor() { ./graphsan doctor; }
@@ -46,6 +47,8 @@ step_seed() {
 
 step_selftest() { ./graphsan selftest --device cuda "--json=$logs/selftest.json"; }
 
+step_plugin() { python3 plugin_gpu_test.py ./graphsan ./libpaged_write_cuda.so; }
+
 step_bench() { ./graphsan bench hash; }
 
 # Runs a check under compute-sanitizer: it writes by each path, padded, so that every kernel of the step
@@ -68,7 +71,7 @@ step_memcheck() { sanitize memcheck "${all_paths[@]}"; }
 step_racecheck() { sanitize racecheck "${few_paths[@]}"; }
 step_initcheck() { sanitize initcheck "${all_paths[@]}"; }
 
-all=(doctor tests contract seed selftest bench memcheck racecheck initcheck)
+all=(doctor tests contract seed selftest plugin bench memcheck racecheck initcheck)
 [ $# -gt 0 ] && all=("$@")
 failed=0
 table=""

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Runs the CUDA plug-in example, sound and with each of its mistakes, on a GPU.
+
+usage: plugin_gpu_test.py PROGRAM EXAMPLE
+
+Needs a GPU and the standard library only.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = EXAMPLE = ""
+
+
+class CudaPlugin(unittest.TestCase):
+    def check(self, bug):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "report.json"
+            result = subprocess.run([PROGRAM, "check", "--device", "cuda", "--step", EXAMPLE,
+                                     "--step-options", bug, f"--json={path}"],
+                                    capture_output=True, text=True, timeout=120)
+            print(f"---- {bug or 'sound'}\n{result.stdout[-3000:]}", flush=True)
+            report = json.loads(path.read_text())
+            self.assertEqual(report["device"], "cuda")
+            case, = report["cases"]
+            return result.returncode, case
+
+    def test_a_sound_step_agrees(self):
+        code, case = self.check("")
+        self.assertEqual(code, 0)
+        self.assertEqual((case["rows_compared"], case["replays"], case["nodes"]), (12, 4, 2))
+
+    def test_mechanisms_are_named(self):
+        for bug, mechanism in (("elide", "elided-write"), ("wrap", "padding-write"),
+                               ("stray", "wrong-everywhere")):
+            with self.subTest(bug=bug):
+                code, case = self.check(bug)
+                self.assertEqual(code, 1)
+                self.assertEqual([one["mechanism"] for one in case["findings"]], [mechanism])
+
+    def test_a_step_that_does_nothing_never_agrees(self):
+        code, case = self.check("idle")
+        self.assertEqual((code, case["nodes"]), (1, 0))
+
+    def test_failures_say_what_and_where(self):
+        for bug, phase, step, words in (
+                ("sync", "warm-up", -1, "cudaDeviceSynchronize: "),
+                ("throw", "control", 1, "threw an exception, which may not leave a plug-in: no such"),
+                ("fault", "control", 1, "illegal")):
+            with self.subTest(bug=bug):
+                code, case = self.check(bug)
+                self.assertEqual((code, case["verdict"]), (4, "inconclusive"))
+                self.assertEqual((case["failure"]["phase"], case["failure"]["step"]), (phase, step))
+                self.assertIn(words, case["failure"]["what"])
+
+
+if __name__ == "__main__":
+    PROGRAM, EXAMPLE = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
