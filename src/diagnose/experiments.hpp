@@ -33,8 +33,8 @@ enum class Change : std::uint8_t {
   kLiveCapture,
   /// All lanes of the bucket real. Sham: the same procedure with the padding kept.
   kFillBucket,
-  /// Zeros, then NaN, then large finite values in the pad lanes' activations. Sham: the same values
-  /// twice. Effect: rows that change.
+  /// Zeros, then large finite values, then NaN in the pad lanes' activations. Sham: zeros twice.
+  /// Effect: rows that change.
   kPoisonPadLanes,
   /// Pad lanes' entries in the named index inputs (all where none is named) set to the neutral
   /// value. Sham: the entries written back as they are.

@@ -217,6 +217,12 @@ TEST_F(RowSorting, SaysWhenPaddedEagerStraysToo) {
   EXPECT_TRUE(sort_one().padded_eager_shows_it);
 }
 
+TEST_F(RowSorting, PaddedEagerStraysTooWhicheverPadLaneWroteLast) {
+  graph_[0][{kIndexKey, 15}] = row_of(0x77);
+  padded_[0][{kIndexKey, 15}] = row_of(0x78);
+  EXPECT_TRUE(sort_one().padded_eager_shows_it);
+}
+
 TEST_F(RowSorting, OtherBytesInAnExpectedRowAreAWrongValue) {
   graph_[2][{kKey, row(2, 0)}] = row_of(0x70);
   const RowDifference found = sort_one();
