@@ -334,6 +334,14 @@ bool differs(const Facts& facts) {
   return !facts.rows.empty() || facts.rows_dropped != 0 || selection || !facts.outputs.empty();
 }
 
+bool knows_arguments(const Facts& facts) {
+  const auto& launches = facts.padded_launches;
+  return !launches.empty() &&
+         std::none_of(launches.begin(), launches.end(), [](const model::Work& launch) {
+           return launch.type == model::NodeType::kKernel && launch.arguments.empty();
+         });
+}
+
 bool is_written(const model::Work& work, const model::AddressUse& use) {
   if (work.copy || work.fill) return use.field == "destination";
   return std::any_of(work.fields.begin(), work.fields.end(),

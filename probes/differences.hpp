@@ -87,6 +87,10 @@ struct FrozenWords {
 };
 [[nodiscard]] FrozenWords frozen_words(const model::Facts& facts);
 
+/// What the padded-eager arm launched is known with its arguments: a tracer alone sees names and
+/// grids, and can clear nothing that arguments show.
+[[nodiscard]] bool knows_arguments(const model::Facts& facts);
+
 /// The node or launch may write the buffer, as far as its arguments say.
 [[nodiscard]] bool writes_buffer(const model::Work& work, std::string_view buffer);
 

@@ -70,7 +70,7 @@ class BranchAtCaptureProbe final : public diagnose::Probe {
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
     const OtherPath path = other_path(facts);
-    if (facts.segments.empty() || !path.only_graph.empty()) return std::nullopt;
+    if (facts.alignment.empty() || !path.only_graph.empty()) return std::nullopt;
     return "every node of the graph has a launch of the same kernel in eager";
   }
 };

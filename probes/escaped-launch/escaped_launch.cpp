@@ -79,7 +79,7 @@ class EscapedLaunchProbe final : public diagnose::Probe {
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (!facts.escaped.empty() || facts.segments.empty()) return std::nullopt;
+    if (!facts.escaped.empty() || !knows_arguments(facts)) return std::nullopt;
     return "everything that was launched while a capture ran became a node or ran in a break";
   }
 };

@@ -42,7 +42,7 @@ class FrozenScalarProbe final : public diagnose::Probe {
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (facts.padded_alignment.empty() || !frozen_words(facts).nodes.empty()) return std::nullopt;
+    if (!knows_arguments(facts) || !frozen_words(facts).nodes.empty()) return std::nullopt;
     return "grids, scalars and copies of every node are those of the same batch run eagerly";
   }
 };

@@ -165,7 +165,7 @@ class PoolAliasProbe final : public diagnose::Probe {
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (facts.segments.empty() || aliased_read(facts)) return std::nullopt;
+    if (!knows_arguments(facts) || aliased_read(facts)) return std::nullopt;
     return "every read of the graph's pool finds what the node wrote that writes it in eager";
   }
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "diagnose/witness.hpp"
 #include "trace/address_scan.hpp"
 #include "trace/alignment.hpp"
 #include "trace/graph_walk.hpp"
@@ -192,6 +193,24 @@ std::vector<model::Work> scanned(run::ArmRunner& runner,
   return launches;
 }
 
+/// The launches of a step and the nodes beside them. Where nobody saw the launches there is no
+/// alignment: a node would look as if it had none.
+void add_launches(run::ArmRunner& runner, run::CaseRun& run, int step) {
+  const auto at = static_cast<std::size_t>(step);
+  const bool unseen = launches_unseen(run, step);
+  const std::vector<model::Work> breaks = trace::eager_work(run.graph.steps[at].work);
+  const auto of = [&](const run::ArmLog& log) {
+    return unseen ? witnessed_launches(runner, run, log.arm, step)
+                  : scanned(runner, log.steps[at].work, log.addresses);
+  };
+  run.facts.eager_launches = of(run.eager);
+  if (unseen && run.facts.eager_launches.empty()) return;
+  run.facts.alignment = trace::align(run.facts.eager_launches, run.facts.segments, breaks);
+  if (!run.padded_eager) return;
+  run.facts.padded_launches = of(*run.padded_eager);
+  run.facts.padded_alignment = trace::align(run.facts.padded_launches, run.facts.segments, breaks);
+}
+
 }  // namespace
 
 void add_trace_facts(run::ArmRunner& runner, run::CaseRun& run) {
@@ -211,15 +230,7 @@ void add_trace_facts(run::ArmRunner& runner, run::CaseRun& run) {
     const auto pairs = trace::unordered_pairs(segment);
     run.facts.unordered.insert(run.facts.unordered.end(), pairs.begin(), pairs.end());
   }
-  run.facts.eager_launches = scanned(runner, run.eager.steps[at].work, run.eager.addresses);
-  const std::vector<model::Work> breaks = trace::eager_work(run.graph.steps[at].work);
-  run.facts.alignment = trace::align(run.facts.eager_launches, run.facts.segments, breaks);
-  if (run.padded_eager) {
-    run.facts.padded_launches =
-        scanned(runner, run.padded_eager->steps[at].work, run.padded_eager->addresses);
-    run.facts.padded_alignment =
-        trace::align(run.facts.padded_launches, run.facts.segments, breaks);
-  }
+  add_launches(runner, run, step);
   add_inputs(run, at);
   add_opaque(run);
   add_other_graphs(runner, run, step);

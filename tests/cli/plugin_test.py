@@ -27,11 +27,11 @@ class PluginTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def library(self, source, *options):
+    def library(self, source, *options, language="c"):
         path = self.folder / "step.c"
         path.write_text(source)
         made = self.folder / "libstep.so"
-        subprocess.run([COMPILER, "-x", "c", "-shared", "-fPIC", f"-I{INCLUDE}", *options, path,
+        subprocess.run([COMPILER, "-x", language, "-shared", "-fPIC", f"-I{INCLUDE}", *options, path,
                         "-o", made], check=True)
         return made
 
@@ -203,6 +203,15 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
         fill = "host->fill(host, call->stream, cache.data, 1, 16);"
         self.fail(f"{fill} if (call->capturing) host->synchronize(host, call->stream); return 0;",
                   "run() of a dummy batch of 1, graph arm, while capturing", "synchronize")
+
+    def test_an_exception_that_leaves_the_plugin(self):
+        source = self.TABLE.replace("static int run(", "#include <stdexcept>\nstatic int run(")
+        source = source.replace("  RUN\n", '  throw std::runtime_error{"no such sequence"};\n')
+        library = self.library(source, "-DSTEPS=2", "-std=c++20", "-lstdc++", language="c++")
+        result = graphsan("check", "--device", "host", "--step", library)
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        self.assertIn("run() of step 0, eager arm threw an exception, which may not leave a "
+                      "plug-in: no such sequence", " ".join(result.stdout.split()))
 
     def test_memory_that_is_asked_for_outside_create(self):
         self.fail('return host->allocate(host, "late", 16) == 0;', "outside create()")

@@ -1,0 +1,53 @@
+#include "diagnose/witness.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "trace/activity_source.hpp"
+#include "trace/activity_work.hpp"
+#include "trace/cupti_activity.hpp"
+
+namespace graphsan::diagnose {
+
+bool launches_unseen(const run::CaseRun& run, int step) {
+  const auto is_kernel = [](const model::Work& node) {
+    return node.type == model::NodeType::kKernel;
+  };
+  const bool captured =
+      std::any_of(run.facts.segments.begin(), run.facts.segments.end(),
+                  [&](const model::GraphSegment& segment) {
+                    return std::any_of(segment.nodes.begin(), segment.nodes.end(), is_kernel);
+                  });
+  const std::vector<device::WorkRecord>& work =
+      run.eager.steps[static_cast<std::size_t>(step)].work;
+  return captured && std::none_of(work.begin(), work.end(), [](const device::WorkRecord& record) {
+           return record.kernel != nullptr;
+         });
+}
+
+std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun& run,
+                                            step::Arm arm, int step) {
+  const std::unique_ptr<trace::ActivitySource> source = trace::make_cupti_activity_source();
+  std::vector<trace::Activity> seen;
+  run::PassOptions options;
+  options.resync_to = &run.eager;
+  options.before_run = [&](int now) {
+    if (now == step) source->start();
+  };
+  options.after_run = [&](int now) {
+    if (now != step) return;
+    runner.device().synchronize(runner.stream());
+    seen = source->stop();
+  };
+  try {
+    static_cast<void>(runner.run_eager(arm, model::Phase::kExperiment, options));
+  } catch (const trace::TraceError& error) {
+    run.notes.push_back(std::string{"what the step launches was not seen, and no node was set "
+                                    "beside a launch: "} +
+                        error.what());
+    return {};
+  }
+  return trace::launched_work(seen);
+}
+
+}  // namespace graphsan::diagnose
