@@ -84,21 +84,14 @@ std::string run_facts(const model::RunReport& report, const Paint& paint) {
          bullets("Capacity", capacities, paint);
 }
 
-/// Next commands; facts never start with `Hint:`.
-std::string hints(const model::RunReport& report) {
-  std::set<std::string> mechanisms;
-  std::string reproduce;
+/// The command that shows the first case worth a look again; never wrapped, to be copied.
+std::string run_alone(const model::RunReport& report) {
   for (const model::CaseReport& item : report.cases) {
-    for (const model::Finding& finding : item.findings) mechanisms.insert(finding.mechanism);
-    const bool worth = item.verdict != model::Verdict::kAgreed && !item.reproduce.empty();
-    if (worth && reproduce.empty()) reproduce = item.reproduce;
+    if (item.verdict == model::Verdict::kAgreed || item.reproduce.empty()) continue;
+    return (report.cases.size() == 1 ? "\nRun again: " : "\nRun the first such case alone: ") +
+           item.reproduce + "\n";
   }
-  std::string text;
-  for (const std::string& mechanism : mechanisms) {
-    text += wrap("Hint: ", "what it is and how to fix it: graphsan explain " + mechanism);
-  }
-  if (!reproduce.empty()) text += "Hint: run the first such case alone: " + reproduce + "\n";
-  return text.empty() ? text : "\n" + text;
+  return {};
 }
 
 class ConsoleReport final : public ReportWriter {
@@ -119,7 +112,7 @@ class ConsoleReport final : public ReportWriter {
     }
     write_shared(cases, out);
     out << run_facts(report, paint_) << bullets("Limits of this run", report.limits, paint_)
-        << hints(report);
+        << run_alone(report);
   }
 
  private:
@@ -143,6 +136,18 @@ class ConsoleReport final : public ReportWriter {
 };
 
 }  // namespace
+
+std::string hints(const model::RunReport& report) {
+  std::set<std::string> mechanisms;
+  for (const model::CaseReport& item : report.cases) {
+    for (const model::Finding& finding : item.findings) mechanisms.insert(finding.mechanism);
+  }
+  std::string text;
+  for (const std::string& mechanism : mechanisms) {
+    text += "Hint: what it is and how to fix it: graphsan explain " + mechanism + "\n";
+  }
+  return text;
+}
 
 std::unique_ptr<ReportWriter> make_console_report(Colour colour) {
   return std::make_unique<ConsoleReport>(colour);

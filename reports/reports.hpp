@@ -12,6 +12,8 @@ enum class Colour { kNever, kAlways };
 /// For people: verdict, findings with evidence, what was ruled out, matrix; without the SUMMARY
 /// line.
 [[nodiscard]] std::unique_ptr<ReportWriter> make_console_report(Colour colour);
+/// Commands worth trying next, a line each that starts with `Hint:`; for a terminal.
+[[nodiscard]] std::string hints(const model::RunReport& report);
 /// For programs: the published schema `docs/report.schema.json`.
 [[nodiscard]] std::unique_ptr<ReportWriter> make_json_report();
 /// One self-contained page without network.

@@ -63,6 +63,7 @@ void Outputs::write(const model::RunReport& report, Context& context, bool conso
     reports::make_console_report(context.colour ? reports::Colour::kAlways
                                                 : reports::Colour::kNever)
         ->write(report, context.out);
+    if (context.progress) context.err << reports::hints(report);
   }
 }
 

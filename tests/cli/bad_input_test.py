@@ -352,6 +352,17 @@ class Terminal(FolderTest):
         self.assertEqual(result.stderr, "")
         self.assertNotIn("\x1b", result.stdout)
 
+    def test_hints_on_one_only(self):
+        with on_a_terminal(*DIVERGING) as (process, terminal):
+            shown = read_terminal(terminal)
+            output = process.stdout.read()
+            self.assertEqual(process.wait(TIMEOUT_S), 1)
+        self.assertIn(b"Hint: what it is and how to fix it: graphsan explain elided-write", shown)
+        self.assertNotIn("Hint: ", output)
+        self.assertIn("\nRun again: graphsan check ", output)
+        result = graphsan(*DIVERGING)
+        self.assertNotIn("Hint: ", result.stdout + result.stderr)
+
     def test_progress_on_one_and_none_left_at_the_end(self):
         with on_a_terminal(*AGREEING) as (process, terminal):
             shown = read_terminal(terminal)
