@@ -65,7 +65,7 @@ class PaddingLeakProbe final : public diagnose::Probe {
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
     if (!facts.padded_eager_ran || !is_padded(facts)) return std::nullopt;
     if (!shared_with_padding(facts).empty()) return std::nullopt;
-    return "no real lane's bytes are those that the padded batch run eagerly gives";
+    return "no real lane that differs holds what the padded batch run eagerly gives";
   }
 };
 

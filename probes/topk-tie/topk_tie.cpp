@@ -19,26 +19,28 @@ bool is_tie(const model::TopKDifference& top_k) {
   return !top_k.carried && top_k.kind == model::TopKKind::kTie;
 }
 
-/// Every difference of the local pass is a tied selection or comes after one in its step.
+/// Every difference of the local pass is a tied selection or comes after one of its lane.
 bool only_ties(const Facts& facts) {
-  const auto after_tie = [&](int step, int layer) {
-    return std::any_of(facts.top_k.begin(), facts.top_k.end(),
-                       [&](const model::TopKDifference& top_k) {
-                         return is_tie(top_k) && top_k.step == step && top_k.layer <= layer;
-                       });
+  const auto after_tie = [&](int step, int layer, int lane) {
+    return std::any_of(
+        facts.top_k.begin(), facts.top_k.end(), [&](const model::TopKDifference& top_k) {
+          return is_tie(top_k) && top_k.step == step && top_k.layer <= layer && top_k.lane == lane;
+        });
   };
   const bool rows =
       std::all_of(facts.rows.begin(), facts.rows.end(), [&](const model::RowDifference& row) {
         return row.row_class == model::RowClass::kWrongValue && is_consequence(facts, row) &&
-               after_tie(row.step, facts.caches[static_cast<std::size_t>(row.cache)].layer);
+               after_tie(row.step, facts.caches[static_cast<std::size_t>(row.cache)].layer,
+                         row.lane);
       });
-  const bool outputs = std::all_of(facts.outputs.begin(), facts.outputs.end(),
-                                   [&](const model::OutputDifference& output) {
-                                     return output.carried || after_tie(output.step, output.layer);
-                                   });
+  const bool outputs = std::all_of(
+      facts.outputs.begin(), facts.outputs.end(), [&](const model::OutputDifference& output) {
+        return output.carried || (!output.non_finite && is_consequence(facts, output) &&
+                                  after_tie(output.step, output.layer, output.lane));
+      });
   const bool selections =
       std::all_of(facts.top_k.begin(), facts.top_k.end(), [&](const model::TopKDifference& top_k) {
-        return top_k.carried || is_tie(top_k) || after_tie(top_k.step, top_k.layer - 1);
+        return top_k.carried || is_tie(top_k) || after_tie(top_k.step, top_k.layer - 1, top_k.lane);
       });
   return rows && outputs && selections;
 }

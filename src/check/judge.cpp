@@ -57,7 +57,7 @@ bool is_finding(const model::Finding& finding, std::initializer_list<std::string
 
 /// Every difference is rounding or a tie, as the findings say.
 bool is_harmless(const model::CaseReport& report) {
-  return !report.findings.empty() &&
+  return !report.findings.empty() && report.facts.rows_dropped == 0 &&
          std::all_of(report.findings.begin(), report.findings.end(),
                      [](const model::Finding& finding) {
                        return is_finding(finding, {"numeric-noise", "topk-tie"});
@@ -79,6 +79,10 @@ std::optional<std::string> missing_proof(const model::CaseReport& report, const 
   }
   if (facts.replays < 2) {
     return "one replay proves little: inputs must change between replays. Use --steps 2 or more";
+  }
+  if (report.config.carry && left_by_capture(facts)) {
+    return "warm-up or capture left rows as they are, and with --carry a write of the same bytes "
+           "there does not show. Run without --carry";
   }
   if (facts.rows_compared == 0) {
     return "no row was compared: the step's slot mapping names none and nothing was written";

@@ -116,7 +116,9 @@ void CheckCommand::print_minimized(const check::CheckOptions& options,
       check::minimize(options.cases.at(static_cast<std::size_t>(found->index)), *found,
                       [&](const check::CaseRequest& request) {
                         one.cases = {request};
-                        return check::run_check(one).cases.at(0);
+                        const model::RunReport smaller = check::run_check(one);
+                        // Interrupted: a case without a verdict shows nothing, so no size shrinks.
+                        return smaller.cases.empty() ? model::CaseReport{} : smaller.cases.front();
                       });
   out << fmt::format("Minimized: {} smaller cases tried; {}\n  {}\n", least.tried,
                      least.shrunk.empty() ? std::string{"none shows the same"}
@@ -145,6 +147,9 @@ int CheckCommand::run(Context& context) {
   }
   if (blind && app->count("--step") > 0) {
     throw BadUsage{"--blind plants a fault into the built-in step: leave out --step"};
+  }
+  if (blind && !words.scenario.empty()) {
+    throw BadUsage{"--blind plants a fault into one case: leave out --scenario"};
   }
   if (blind) plant_blindly();
   options.cases = cases();
@@ -176,7 +181,7 @@ int CheckCommand::run(Context& context) {
   }
   const std::string again = blind ? hide_planted(report) : std::string{};
   outputs.write(report, context, true);
-  if (minimize) print_minimized(options, report, context);
+  if (minimize && report.complete) print_minimized(options, report, context);
   if (blind) {
     (outputs.json_on_stdout() ? context.err : context.out)
         << "Blind: planted was "

@@ -55,6 +55,14 @@ ExperimentResult StepExperiments::live_capture(std::span<const RowKey> rows) {
     if (!run_.facts.steps.at(static_cast<std::size_t>(row.step)).covered) continue;
     steps.insert(row.step);
   }
+  // Padding's doing is no capture's: neither the change nor the sham can make it right.
+  const auto wrong_by_capture = [&](const run::ArmLog& log) {
+    Wrong wrong = wrong_in(log);
+    for (const model::RowDifference& row : run::differing(runner_, run_.eager, log)) {
+      if (is_paddings(row)) wrong.erase({row.step, row.cache, row.row});
+    }
+    return wrong;
+  };
   Wrong still;
   Wrong open(rows.begin(), rows.end());
   // A capture that cures every step at once is the common case; each further one costs a capture.
@@ -67,22 +75,14 @@ ExperimentResult StepExperiments::live_capture(std::span<const RowKey> rows) {
     live.live_step = step;
     run::Capture capture = runner_.capture(live, options_.capture_over_history);
     Wrong wrong;
-    for (int i = 0; i < kRepeats; ++i) {
-      const run::ArmLog log = replay(capture, {});
-      std::vector<model::RowDifference> differing = run::differing(runner_, run_.eager, log);
-      Wrong now = wrong_in(log);
-      for (const model::RowDifference& row : differing) {
-        if (is_paddings(row)) now.erase({row.step, row.cache, row.row});
-      }
-      wrong.merge(now);
-    }
+    for (int i = 0; i < kRepeats; ++i) wrong.merge(wrong_by_capture(replay(capture, {})));
     std::erase_if(open, [&](const RowKey& row) { return !wrong.contains(row); });
     for (const RowKey& row : open) {
       if (row.step == step) still.insert(row);
     }
   }
   run::Capture as_before = runner_.capture(options_.capture, options_.capture_over_history);
-  return make_outcome(rows, still, wrong_in(replay(as_before, {})));
+  return make_outcome(rows, still, wrong_by_capture(replay(as_before, {})));
 }
 
 ExperimentResult StepExperiments::serialise(std::span<const RowKey> rows) {

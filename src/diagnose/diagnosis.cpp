@@ -88,8 +88,11 @@ Conclusion conclude(const model::Facts& facts, const Suspicion& suspicion, Exper
     if (!record.made_right) {
       finding.not_runnable = fmt::format("{} did not confirm it: {}; {}", record.name,
                                          record.outcome, record.sham_outcome);
-      // Where eager differs from itself, no row can be expected to become right.
-      const bool tells = outcome.rows > 0 && outcome.repeats > 0 &&
+      // Where eager differs from itself, no row can be expected to become right; and a change that
+      // hits them all refutes nothing, however many the sham hits.
+      const bool hits_all =
+          outcome.hit_with_change == outcome.rows && outcome.hit_with_change > outcome.hit_in_sham;
+      const bool tells = outcome.rows > 0 && outcome.repeats > 0 && !hits_all &&
                          (!facts.stability.ran || facts.stability.stable);
       conclusion.refuted = suspicion.refutable && tells;
       conclusion.refutation =

@@ -119,6 +119,16 @@ void PatchedExecs::patch_kernel(device::GraphExecRef exec, const device::NodeInf
   runner_.device().set_kernel(exec, node.node, params);
 }
 
+namespace {
+
+/// `bytes` bytes of what was copied live, which may be shorter: zeros follow.
+std::vector<std::byte> live_bytes(std::vector<std::byte> copied, std::size_t bytes) {
+  copied.resize(bytes);
+  return copied;
+}
+
+}  // namespace
+
 const void* PatchedExecs::host_copy(const void* like, std::span<const std::byte> bytes) {
   if (runner_.device().memory_kind(like) == device::Owner::kHostPinned) {
     pinned_.emplace_back(runner_.device(), bytes.size(), device::MemoryKind::kPinnedHost);
@@ -138,7 +148,7 @@ void PatchedExecs::patch_copy(device::GraphExecRef exec, const device::NodeInfo&
     // Only read: the program may have freed it, and the sham reads what the graph would.
     params.source = sham || live.copied == nullptr
                         ? host_copy(source, {source, params.bytes})
-                        : host_copy(source, std::span{*live.copied}.first(params.bytes));
+                        : host_copy(source, live_bytes(*live.copied, params.bytes));
   } else if (!sham) {
     if (names("destination")) params.destination = live.record->copy->destination;
     if (names("source")) params.source = live.record->copy->source;

@@ -42,6 +42,11 @@ StepExperiments::StepExperiments(run::ArmRunner& runner, run::CaseRun& run,
 ExperimentResult StepExperiments::run(const Intervention& intervention,
                                       std::span<const RowKey> rows) {
   if (rows.empty()) return NotRunnable{"nothing to look at"};
+  if (options_.carry) {
+    return NotRunnable{
+        "with --carry damage goes on from step to step, and an experiment looks at one step: run "
+        "without it"};
+  }
   if (intervention.change == Change::kEagerAgain) return eager_again(rows);
   if (auto reason = nothing_captured(run_)) return *reason;
   switch (intervention.change) {

@@ -27,7 +27,7 @@ bool launches_unseen(const run::CaseRun& run, int step) {
 
 std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun& run,
                                             step::Arm arm, int step) {
-  const std::unique_ptr<trace::ActivitySource> source = trace::make_cupti_activity_source();
+  std::unique_ptr<trace::ActivitySource> source;
   std::vector<trace::Activity> seen;
   run::PassOptions options;
   options.resync_to = &run.eager;
@@ -40,6 +40,7 @@ std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun
     seen = source->stop();
   };
   try {
+    source = trace::make_cupti_activity_source();
     static_cast<void>(runner.run_eager(arm, model::Phase::kExperiment, options));
   } catch (const trace::TraceError& error) {
     run.notes.push_back(std::string{"what the step launches was not seen, and no node was set "

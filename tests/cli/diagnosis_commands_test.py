@@ -269,6 +269,20 @@ class PlantedFault(CommandTest):
                 self.assertRegex(summary, rf"^{SUMMARY}agreed: 1 of 1 case \(.+\)$")
                 self.assertTrue(case["reproduce"].endswith("--clean-twin"), case["reproduce"])
 
+    def test_what_padding_did_is_not_cured_by_another_capture(self):
+        _, found, case, _ = self.check("padding-leak:shared-amax", 1, "--kv-dtype", "fp8_e5m2")
+        self.assertEqual(found, ["padding-leak"])
+        self.assertEqual(case["findings"][0]["status"], "confirmed")
+
+    def test_carried_damage_neither_agrees_nor_clears_its_cause(self):
+        verdict, _, case, summary = self.check("padding-write", 3, "--carry")
+        self.assertEqual(verdict, "inconclusive")
+        self.assertIn("Run without --carry", summary)
+        verdict, found, case, _ = self.check("moved-buffer", 1, "--carry")
+        self.assertIn("moved-buffer", found)
+        self.assertNotIn("moved-buffer", [one["mechanism"] for one in case["ruled_out"]])
+        self.assertEqual({one["status"] for one in case["findings"]}, {"suspected"})
+
     def test_without_a_variant_is_the_first_one(self):
         first = faults()["elided-write"][0]
         by_id = self.case("--fault", "elided-write", code=1)
