@@ -22,8 +22,9 @@ struct Suspicion {
   /// Interventions that confirm it: all must. Empty: the facts alone decide, and the recogniser has
   /// set the finding's status and experiment itself.
   std::vector<Intervention> confirm;
-  /// An experiment that ran and did not confirm refutes the suspicion: it is dropped and listed as
-  /// ruled out. Otherwise it stays suspected (a hazard that did not bite shows in no experiment).
+  /// An experiment that ran and did not confirm refutes the suspicion, unless it hit every row and
+  /// more than its sham did: it is dropped and listed as ruled out. Otherwise it stays suspected (a
+  /// hazard that did not bite shows in no experiment).
   bool refutable = true;
 };
 

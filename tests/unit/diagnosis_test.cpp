@@ -89,7 +89,7 @@ TEST(Diagnose, CountsWhatChangesWhereThatIsTheEffect) {
 }
 
 TEST(Diagnose, ASuspicionThatItsExperimentRefutesIsRuledOut) {
-  for (const Outcome& outcome : {test::outcome_of(3, 3, 1), test::outcome_of(3, 2, 0)}) {
+  for (const Outcome& outcome : {test::outcome_of(3, 3, 3), test::outcome_of(3, 2, 0)}) {
     const Diagnosis diagnosis = diagnose_one(suspicion("suspect", 0), outcome);
     EXPECT_TRUE(diagnosis.findings.empty());
     const std::vector<std::string> why = ruled_out(diagnosis, "suspect");
@@ -101,6 +101,16 @@ TEST(Diagnose, ASuspicionThatItsExperimentRefutesIsRuledOut) {
     ASSERT_FALSE(diagnosis.experiments.empty());
     EXPECT_FALSE(diagnosis.experiments[0].made_right);
   }
+}
+
+TEST(Diagnose, AChangeThatHitsAllAndMoreThanItsShamRefutesNothing) {
+  const Diagnosis diagnosis = diagnose_one(suspicion("suspect", 0), test::outcome_of(3, 3, 1));
+  ASSERT_EQ(diagnosis.findings.size(), 1U);
+  EXPECT_EQ(diagnosis.findings[0].status, FindingStatus::kSuspected);
+  EXPECT_THAT(
+      diagnosis.findings[0].not_runnable,
+      AllOf(HasSubstr("3 of 3 right"), HasSubstr("captured again as before: 1 of 3 right")));
+  EXPECT_TRUE(ruled_out(diagnosis, "suspect").empty());
 }
 
 TEST(Diagnose, ASuspicionThatNoExperimentCanRefuteStays) {
