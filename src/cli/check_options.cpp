@@ -191,7 +191,9 @@ bool describes_a_case(const CLI::App& command) {
                      [&](const char* name) { return command.count(name) > 0; });
 }
 
-bool is_plugin(const CheckWords& words) { return words.step.ends_with(".so"); }
+bool is_plugin(const CheckWords& words) {
+  return words.step.ends_with(".so") || words.step.find(".so.") != std::string::npos;
+}
 
 std::vector<check::CaseRequest> make_plugin_case(const CLI::App& command, const CheckWords& words) {
   for (const char* option : kCaseOptions) {

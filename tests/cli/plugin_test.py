@@ -216,6 +216,34 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
     def test_memory_that_is_asked_for_outside_create(self):
         self.fail('return host->allocate(host, "late", 16) == 0;', "outside create()")
 
+    def declare(self, edit, *says):
+        """What a description that describes no memory is refused with."""
+        before, after = edit
+        self.assertIn(before, self.TABLE)
+        library = self.library(self.TABLE.replace(before, after), "-DRUN=return 0;", "-DSTEPS=2")
+        result = graphsan("check", "--device", "host", "--step", library)
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        for words in says:
+            self.assertIn(words, " ".join(result.stdout.split()))
+
+    def test_declarations_that_describe_no_memory(self):
+        self.declare(("slot = step;", "slot = step + 4;"), "lane 0 must write row 4", "rows 0 to 3")
+        self.declare(("out->caches = &cache;", "out->caches = 0;"), "caches", "null")
+        self.declare((".struct_size = sizeof(cache)", ".struct_size = 0"), "struct_size")
+        self.declare((".dim = 4}", ".dim = 8}"), "takes 128 bytes, and 64 of them lie in")
+        self.declare((".dim = 4}", ".dim = 4, .slot_stride = 4}"), "strides", "at least the 16")
+        self.declare((".dtype = GRAPHSAN_F32", ".dtype = 77"), "dtype 77", "graphsan_dtype")
+        self.declare((".dim = 4}", ".dim = 4, .sink_count = 1}"), "sinks is null")
+
+    def test_an_exception_in_destroy_costs_nothing_more(self):
+        source = self.TABLE.replace("static int run(", "#include <stdexcept>\nstatic int run(")
+        source = source.replace("static void destroy(void* self) { (void)self; }",
+                                "static void destroy(void*) { throw 1; }")
+        library = self.library(source, "-DRUN=return 0;", "-DSTEPS=2", "-std=c++20", "-lstdc++",
+                               language="c++")
+        result = graphsan("check", "--device", "host", "--step", library)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)  # it writes nothing
+
     def test_an_abort_and_a_hang(self):
         self.fail("__builtin_trap(); return 0;", "killed by signal", "step 0")
         self.fail("for (;;) sleep(1); return 0;", "no sign of life", options=("--watchdog", 2))

@@ -11,9 +11,9 @@ void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> seg
   }
 }
 
-void CapturedPlugin::add(int bucket, std::vector<Segment> segments, std::function<void()> release) {
+std::vector<Segment>& CapturedPlugin::adopt(int bucket, std::function<void()> release) {
   releases_.push_back(std::make_unique<Release>(std::move(release)));
-  segments_[bucket] = std::move(segments);
+  return segments_[bucket];
 }
 
 std::span<const Segment> CapturedPlugin::segments(int step) const {

@@ -19,8 +19,8 @@ class CapturedPlugin final : public CapturedStep {
 
   /// A capture by GraphSan.
   void add(int bucket, std::vector<SegmentedCapture::Captured> segments);
-  /// The plug-in's own, which `release` gives back.
-  void add(int bucket, std::vector<Segment> segments, std::function<void()> release);
+  /// The plug-in's own segments of a bucket, to be filled; `release` gives them back in the end.
+  [[nodiscard]] std::vector<Segment>& adopt(int bucket, std::function<void()> release);
 
   [[nodiscard]] std::span<const Segment> segments(int step) const override;
   [[nodiscard]] int bucket(int step) const override;
@@ -32,7 +32,13 @@ class CapturedPlugin final : public CapturedStep {
     explicit Release(std::function<void()> release) : release_{std::move(release)} {}
     Release(const Release&) = delete;
     Release& operator=(const Release&) = delete;
-    ~Release() { release_(); }
+    ~Release() {
+      try {
+        release_();
+      } catch (...) {
+        // The graphs are given up either way, and a destructor has nobody to tell.
+      }
+    }
 
    private:
     std::function<void()> release_;

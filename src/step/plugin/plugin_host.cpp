@@ -91,9 +91,11 @@ int PluginHost::guarded(const graphsan_host* host, Body&& body) noexcept {
 void PluginHost::begin_call() {
   why_.clear();
   met_ = nullptr;
+  in_call_ = true;
 }
 
-void PluginHost::rethrow() {
+void PluginHost::end_call() {
+  in_call_ = false;
   label_.reset();
   if (met_) std::rethrow_exception(std::exchange(met_, nullptr));
 }
@@ -115,14 +117,24 @@ void PluginHost::launch(device::StreamRef stream, const graphsan_host_kernel& ke
     throw PluginFailure{
         "launch() is for the host device; on CUDA, launch kernels on the call's stream"};
   }
-  HostKernel& known = kernels_[&kernel];
-  if (known.kernel.argument_bytes == 0) {
+  const auto [place, is_new] = kernels_.try_emplace(&kernel);
+  HostKernel& known = place->second;
+  if (is_new) {
+    const char* name = kernel.name == nullptr ? "host kernel" : kernel.name;
     for (std::int32_t i = 0; i < kernel.field_count; ++i) {
       const graphsan_field& field = kernel.fields[i];
+      if (field.name == nullptr ||
+          field.offset + std::uint64_t{field.size} > kernel.argument_bytes) {
+        kernels_.erase(place);
+        throw PluginFailure{
+            fmt::format("launch() of {}: field {} has no name, or lies outside the {} bytes of its "
+                        "arguments",
+                        name, i, kernel.argument_bytes)};
+      }
       known.fields.push_back(
           {field.name, field.offset, field.size, field.is_pointer != 0, field.is_written != 0});
     }
-    known.kernel = {.name = kernel.name,
+    known.kernel = {.name = name,
                     .argument_bytes = kernel.argument_bytes,
                     .fields = known.fields,
                     .foreign = &kernel,
@@ -134,9 +146,25 @@ void PluginHost::launch(device::StreamRef stream, const graphsan_host_kernel& ke
 void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*op)(void*, void*),
                              void* argument) {
   const std::string called = name == nullptr ? "eager op" : name;
-  const auto run = [called, op, argument](device::StreamRef on) {
-    if (op(argument, on.raw) != 0) {
-      throw PluginFailure{fmt::format("the op {} that runs between the segments failed", called)};
+  if (op == nullptr)
+    throw PluginFailure{fmt::format("run_eagerly() of {} was given no op", called)};
+  // At a replay nobody else is inside the plug-in, and the op is a call of its own.
+  const auto run = [this, called, op, argument](device::StreamRef on) {
+    const bool nested = in_call_;
+    if (!nested) begin_call();
+    int status = 0;
+    try {
+      status = op(argument, on.raw);
+    } catch (const std::exception& error) {
+      throw PluginFailure{
+          fmt::format("the op {} that runs eagerly threw: {}", called, error.what())};
+    } catch (...) {
+      throw PluginFailure{
+          fmt::format("the op {} that runs eagerly threw no std::exception", called)};
+    }
+    if (!nested) end_call();
+    if (status != 0) {
+      throw PluginFailure{fmt::format("the op {} that runs eagerly returned {}", called, status)};
     }
   };
   if (capture_ == nullptr) return run(stream);

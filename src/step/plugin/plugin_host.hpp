@@ -19,7 +19,7 @@ namespace graphsan::step::plugin {
 /// What a plug-in may ask of GraphSan, as functions of the C ABI.
 ///
 /// No exception passes through a plug-in: one that a function meets is kept, the function returns
-/// non-zero, and rethrow() throws it once the plug-in has returned.
+/// non-zero, and end_call() throws it once the plug-in has returned.
 class PluginHost {
  public:
   PluginHost(device::Device& device, device::StreamRef setup_stream);
@@ -32,8 +32,8 @@ class PluginHost {
 
   /// Forgets what an earlier call left.
   void begin_call();
-  /// Throws what a function of the table met since begin_call().
-  void rethrow();
+  /// The plug-in has returned: throws what a function of the table met since begin_call().
+  void end_call();
   /// What the plug-in said of its failure; empty where it said nothing.
   [[nodiscard]] const std::string& why() const { return why_; }
 
@@ -71,6 +71,7 @@ class PluginHost {
   Table table_;
   std::string why_;
   std::exception_ptr met_;
+  bool in_call_ = false;
   bool may_allocate_ = false;
   SegmentedCapture* capture_ = nullptr;
   std::optional<device::LabelScope> label_;

@@ -63,7 +63,12 @@ PluginLibrary::PluginLibrary(const std::string& path) : path_{path} {
                     "<graphsan/plugin.h> declares it",
                     path, kSymbol)};
   }
-  const graphsan_plugin_table* table = reinterpret_cast<decltype(&graphsan_plugin)>(symbol)();
+  const graphsan_plugin_table* table = nullptr;
+  try {
+    table = reinterpret_cast<decltype(&graphsan_plugin)>(symbol)();
+  } catch (...) {
+    throw PluginUnusable{fmt::format("{}: {}() threw an exception", path, kSymbol)};
+  }
   if (table == nullptr) {
     throw PluginUnusable{fmt::format("{}: {}() returned null", path, kSymbol)};
   }

@@ -28,6 +28,8 @@ Struct sized() {
 /// header did not know stays zero.
 template <typename Struct>
 Struct entry(const Struct* array, std::int32_t i, const char* what) {
+  if (array == nullptr)
+    throw PluginFailure{fmt::format("{}: declared, and the array is null", what)};
   const std::size_t size = array->struct_size;
   if (size < sizeof(std::size_t)) {
     throw PluginFailure{fmt::format("{}: struct_size of the first is not set", what)};
@@ -79,13 +81,20 @@ PluginStep::PluginStep(device::Device& device, std::shared_ptr<const PluginLibra
   try {
     describe();
   } catch (...) {
-    library_->table().destroy(self_);
+    destroy();
     throw;
   }
 }
 
-PluginStep::~PluginStep() {
-  if (self_ != nullptr) library_->table().destroy(self_);
+PluginStep::~PluginStep() { destroy(); }
+
+void PluginStep::destroy() noexcept {
+  try {
+    if (self_ != nullptr) library_->table().destroy(self_);
+  } catch (...) {
+    // The step is given up either way, and a destructor has nobody to tell.
+  }
+  self_ = nullptr;
 }
 
 template <typename Function, typename... Arguments>
@@ -105,7 +114,7 @@ void PluginStep::call(const std::string& what, Function function, Arguments... a
   }
   const std::string why = host_->why();
   try {
-    host_->rethrow();
+    host_->end_call();
   } catch (const PluginFailure& failure) {
     throw PluginFailure{fmt::format("plug-in {}: {}: {}", library_->path(), what, failure.what())};
   } catch (const device::DeviceError& error) {
@@ -148,6 +157,7 @@ void PluginStep::describe() {
       throw PluginFailure{fmt::format("plug-in {}: two caches are called `{}`", library_->path(),
                                       view.layout.name)};
     }
+    require_inside(view);
     description_.caches.push_back(std::move(view));
   }
   for (const auto& buffer : host_->buffers()) {
@@ -162,6 +172,19 @@ void PluginStep::describe() {
     auto batch = sized<graphsan_batch>();
     call(fmt::format("batch() of step {}", step), library_->table().batch, self_, step, &batch);
     batches_.push_back(step_facts(batch, step));
+    require_rows(batches_.back(), description_.caches);
+  }
+}
+
+void PluginStep::require_inside(const kvcache::CacheView& view) const {
+  const auto* begin = static_cast<const std::byte*>(view.base);
+  for (const auto& buffer : host_->buffers()) {
+    const auto* first = static_cast<const std::byte*>(buffer->data());
+    const auto* last = first + buffer->bytes();
+    if (begin < first || begin >= last || extent(view.layout) <= last - begin) continue;
+    throw PluginFailure{fmt::format(
+        "plug-in {}: `{}` takes {} bytes, and {} of them lie in what allocate() gave it",
+        library_->path(), view.layout.name, extent(view.layout), last - begin)};
   }
 }
 
@@ -183,27 +206,34 @@ graphsan_call PluginStep::call_of(int step, Arm arm, device::StreamRef stream) c
   return made;
 }
 
-std::vector<OutputView> PluginStep::outputs(int step, Arm arm) const {
-  if (library_->table().outputs == nullptr) return {};
-  const graphsan_call one = call_of(step, arm, {});
-  const graphsan_output* declared = nullptr;
+template <typename Declared>
+std::vector<Declared> PluginStep::ask(const char* what,
+                                      int (*function)(void*, const graphsan_call*, const Declared**,
+                                                      std::int32_t*),
+                                      const graphsan_call& one) const {
+  if (function == nullptr) return {};
+  const Declared* declared = nullptr;
   std::int32_t count = 0;
-  call(text_of("outputs", one), library_->table().outputs, self_, &one, &declared, &count);
+  call(text_of(what, one), function, self_, &one, &declared, &count);
+  std::vector<Declared> entries;
+  for (std::int32_t i = 0; i < count; ++i) entries.push_back(entry(declared, i, what));
+  return entries;
+}
+
+std::vector<OutputView> PluginStep::outputs(int step, Arm arm) const {
+  const graphsan_call one = call_of(step, arm, {});
   std::vector<OutputView> views;
-  for (std::int32_t i = 0; i < count; ++i)
-    views.push_back(output_view(entry(declared, i, "outputs"), one.tokens));
+  for (const graphsan_output& output : ask("outputs", library_->table().outputs, one)) {
+    views.push_back(output_view(output, one.tokens));
+  }
   return views;
 }
 
 std::vector<InputView> PluginStep::inputs(int step, Arm arm) const {
-  if (library_->table().inputs == nullptr) return {};
   const graphsan_call one = call_of(step, arm, {});
-  const graphsan_input* declared = nullptr;
-  std::int32_t count = 0;
-  call(text_of("inputs", one), library_->table().inputs, self_, &one, &declared, &count);
   std::vector<InputView> views;
-  for (std::int32_t i = 0; i < count; ++i) {
-    views.push_back(input_view(entry(declared, i, "inputs"), lanes_of(one)));
+  for (const graphsan_input& input : ask("inputs", library_->table().inputs, one)) {
+    views.push_back(input_view(input, lanes_of(one)));
   }
   return views;
 }
@@ -294,15 +324,22 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
     call(text_of("run", one), table.run, self_, &one);
     device_->synchronize(stream);
   }
-  one.capturing = 1;
   if (table.capture != nullptr && host_->table()->is_cuda != 0) {
     const graphsan_segment* made = nullptr;
     std::int32_t count = 0;
     void* handle = nullptr;
     call(text_of("capture", one), table.capture, self_, &one, &made, &count, &handle);
-    std::vector<Segment> segments;
+    std::vector<Segment>& segments = captured.adopt(
+        bucket,
+        [library = library_, self = self_, handle] { library->table().release(self, handle); });
     for (std::int32_t i = 0; i < count; ++i) {
       const graphsan_segment piece = entry(made, i, "segments");
+      if ((piece.graph == nullptr) != (piece.exec == nullptr)) {
+        throw PluginFailure{
+            fmt::format("plug-in {}: segment {} of a capture has a graph or an exec "
+                        "without the other",
+                        library_->path(), i)};
+      }
       Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
       if (piece.eager != nullptr) {
         segment.break_after = piece.eager_name == nullptr ? "eager op" : piece.eager_name;
@@ -312,11 +349,9 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
       }
       segments.push_back(std::move(segment));
     }
-    captured.add(bucket, std::move(segments), [library = library_, self = self_, handle] {
-      library->table().release(self, handle);
-    });
     return;
   }
+  one.capturing = 1;
   SegmentedCapture capture{*device_, stream, request.mode};
   capture.begin();
   host_->set_capture(&capture);

@@ -54,9 +54,18 @@ class PluginStep final : public Step {
  private:
   void create();
   void describe();
+  void destroy() noexcept;
+  /// A cache that begins in memory of ours must end there.
+  void require_inside(const kvcache::CacheView& view) const;
   /// Calls a function of the plug-in; `what` names it in a failure.
   template <typename Function, typename... Arguments>
   void call(const std::string& what, Function function, Arguments... arguments) const;
+  /// What an optional function of the plug-in declares for a call; nothing where it has none.
+  template <typename Declared>
+  [[nodiscard]] std::vector<Declared> ask(const char* what,
+                                          int (*function)(void*, const graphsan_call*,
+                                                          const Declared**, std::int32_t*),
+                                          const graphsan_call& one) const;
   [[nodiscard]] graphsan_call call_of(int step, Arm arm, device::StreamRef stream) const;
   [[nodiscard]] graphsan_call capture_call(const CaptureRequest& request, int bucket,
                                            device::StreamRef stream) const;

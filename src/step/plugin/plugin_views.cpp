@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 #include "step/plugin/plugin_error.hpp"
@@ -21,44 +23,33 @@ std::string name_of(const char* name, const char* what) {
   throw PluginFailure{fmt::format("`{}` {}", name, why)};
 }
 
-model::DType dtype_of(const std::string& name, std::int32_t dtype) {
-  switch (static_cast<graphsan_dtype>(dtype)) {
-    case GRAPHSAN_U8:
-      return model::DType::kU8;
-    case GRAPHSAN_I32:
-      return model::DType::kI32;
-    case GRAPHSAN_I64:
-      return model::DType::kI64;
-    case GRAPHSAN_F32:
-      return model::DType::kF32;
-    case GRAPHSAN_BF16:
-      return model::DType::kBf16;
-    case GRAPHSAN_FP8_E4M3:
-      return model::DType::kFp8E4M3;
-    case GRAPHSAN_FP8_E5M2:
-      return model::DType::kFp8E5M2;
+// In the order of graphsan_dtype and graphsan_kind.
+constexpr std::array kDTypes{model::DType::kU8,     model::DType::kI32,  model::DType::kI64,
+                             model::DType::kF32,    model::DType::kBf16, model::DType::kFp8E4M3,
+                             model::DType::kFp8E5M2};
+static_assert(kDTypes.size() == GRAPHSAN_FP8_E5M2 + 1);
+constexpr std::array kKinds{model::CacheKind::kKey,      model::CacheKind::kValue,
+                            model::CacheKind::kIndexKey, model::CacheKind::kScale,
+                            model::CacheKind::kTopK,     model::CacheKind::kOutput,
+                            model::CacheKind::kOther};
+static_assert(kKinds.size() == GRAPHSAN_OTHER + 1);
+
+/// The word of ours behind a number of the ABI.
+template <typename Word, std::size_t kCount>
+Word word_of(const std::array<Word, kCount>& words, std::int32_t number, const std::string& name,
+             const char* what) {
+  if (number >= 0 && static_cast<std::size_t>(number) < kCount) {
+    return words[static_cast<std::size_t>(number)];
   }
-  refuse(name, fmt::format("has dtype {}, which is no graphsan_dtype", dtype));
+  refuse(name, fmt::format("has {} {}, which is no graphsan_{}", what, number, what));
+}
+
+model::DType dtype_of(const std::string& name, std::int32_t dtype) {
+  return word_of(kDTypes, dtype, name, "dtype");
 }
 
 model::CacheKind kind_of(const std::string& name, std::int32_t kind) {
-  switch (static_cast<graphsan_kind>(kind)) {
-    case GRAPHSAN_KEY:
-      return model::CacheKind::kKey;
-    case GRAPHSAN_VALUE:
-      return model::CacheKind::kValue;
-    case GRAPHSAN_INDEX_KEY:
-      return model::CacheKind::kIndexKey;
-    case GRAPHSAN_SCALE:
-      return model::CacheKind::kScale;
-    case GRAPHSAN_TOP_K:
-      return model::CacheKind::kTopK;
-    case GRAPHSAN_OUTPUT:
-      return model::CacheKind::kOutput;
-    case GRAPHSAN_OTHER:
-      return model::CacheKind::kOther;
-  }
-  refuse(name, fmt::format("has kind {}, which is no graphsan_kind", kind));
+  return word_of(kKinds, kind, name, "kind");
 }
 
 void require_memory(const std::string& name, const void* data) {
@@ -70,6 +61,22 @@ void require_shape(const std::string& name, const model::CacheLayout& layout) {
   refuse(name, fmt::format("has {} pages of {} slots, {} heads of {} elements; each must be at "
                            "least 1",
                            layout.pages, layout.page_size, layout.heads, layout.dim));
+}
+
+/// Rows may interleave with other buffers' but their runs lie apart and in order.
+void require_strides(const std::string& name, const model::CacheLayout& layout) {
+  const std::int64_t run = layout.run_bytes();
+  const auto lies_apart = [&](std::int64_t count, std::int64_t stride) {
+    return count == 1 || stride >= run;
+  };
+  if (lies_apart(layout.heads, layout.head_stride) &&
+      lies_apart(layout.page_size, layout.slot_stride) &&
+      lies_apart(layout.pages, layout.page_stride)) {
+    return;
+  }
+  refuse(name, fmt::format("has strides of {}, {} and {} bytes (page, slot, head); each must be at "
+                           "least the {} bytes of one head's run",
+                           layout.page_stride, layout.slot_stride, layout.head_stride, run));
 }
 
 std::int64_t or_contiguous(std::int64_t stride, std::int64_t contiguous) {
@@ -95,6 +102,10 @@ kvcache::CacheView cache_view(const graphsan_cache& cache) {
   layout.head_stride = or_contiguous(cache.head_stride, layout.run_bytes());
   layout.slot_stride = or_contiguous(cache.slot_stride, layout.heads * layout.head_stride);
   layout.page_stride = or_contiguous(cache.page_stride, layout.page_size * layout.slot_stride);
+  require_strides(layout.name, layout);
+  if (cache.sink_count > 0 && cache.sinks == nullptr) {
+    refuse(layout.name, fmt::format("has {} sinks, and sinks is null", cache.sink_count));
+  }
   for (std::int32_t i = 0; i < cache.sink_count; ++i) {
     const graphsan_rows& rows = cache.sinks[i];
     if (rows.first < 0 || rows.last > layout.rows() || rows.first >= rows.last) {
@@ -127,6 +138,7 @@ OutputView output_view(const graphsan_output& output, std::int64_t lanes) {
   layout.head_stride = or_contiguous(output.head_stride, layout.run_bytes());
   layout.slot_stride = or_contiguous(output.lane_stride, layout.heads * layout.head_stride);
   layout.page_stride = lanes * layout.slot_stride;
+  require_strides(layout.name, layout);
   require_memory(layout.name, output.data);
   return {{std::move(layout), output.data}};
 }
@@ -139,6 +151,7 @@ InputView input_view(const graphsan_input& input, std::int64_t lanes) {
   view.address = input.data;
   view.lane_bytes = input.lane_bytes;
   view.lane_stride = or_contiguous(input.lane_stride, input.lane_bytes);
+  if (view.lane_stride < view.lane_bytes) refuse(view.name, "has lanes that overlap");
   view.lanes = lanes;
   view.dtype = dtype_of(view.name, input.dtype);
   view.is_activation = input.is_activation != 0;
@@ -180,6 +193,23 @@ model::StepFacts step_facts(const graphsan_batch& batch, int step) {
          .index_slot = batch.index_slots == nullptr ? batch.slots[lane] : batch.index_slots[lane]});
   }
   return facts;
+}
+
+void require_rows(const model::StepFacts& batch, const std::vector<kvcache::CacheView>& caches) {
+  for (const kvcache::CacheView& view : caches) {
+    const model::CacheLayout& layout = view.layout;
+    if (layout.kind == model::CacheKind::kGuard) continue;
+    for (std::size_t lane = 0; lane < batch.lanes.size(); ++lane) {
+      const std::int64_t slot = layout.kind == model::CacheKind::kIndexKey
+                                    ? batch.lanes[lane].index_slot
+                                    : batch.lanes[lane].slot;
+      if (slot < layout.rows()) continue;
+      throw PluginFailure{
+          fmt::format("batch() of step {}: lane {} must write row {}, and `{}` has "
+                      "rows 0 to {}",
+                      batch.step, lane, slot, layout.name, layout.rows() - 1)};
+    }
+  }
 }
 
 std::int64_t extent(const model::CacheLayout& layout) {

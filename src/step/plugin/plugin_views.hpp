@@ -17,6 +17,9 @@ namespace graphsan::step::plugin {
 /// The batch of step `step`; `covered` where the engine has a graph for it.
 [[nodiscard]] model::StepFacts step_facts(const graphsan_batch& batch, int step);
 
+/// Throws PluginFailure where a lane's slot names a row that a cache does not have.
+void require_rows(const model::StepFacts& batch, const std::vector<kvcache::CacheView>& caches);
+
 /// Bytes from row 0, head 0 to the end of the last row.
 [[nodiscard]] std::int64_t extent(const model::CacheLayout& layout);
 
