@@ -36,7 +36,13 @@ std::optional<double> as_ordinary_float(const Word& word) {
 
 bool is_ordinary_integer(const Word& word) {
   const std::int64_t limit = word.size == 4 ? std::int64_t{1} << 24 : kOrdinaryInteger;
-  return std::abs(as_integer(word)) < limit;
+  return as_integer(word) > -limit && as_integer(word) < limit;
+}
+
+/// Half of a word that could be a number of its own.
+bool is_plain_half(const Word& half) {
+  const double value = std::abs(std::bit_cast<float>(static_cast<std::uint32_t>(half.bits)));
+  return is_ordinary_integer(half) || (value > 1e-4 && value < 1e6);
 }
 
 }  // namespace
@@ -70,8 +76,15 @@ std::string word_text(const Word& word) {
 
 bool looks_like_seed(const Word& word) {
   constexpr std::uint64_t kAddresses = std::uint64_t{1} << 48;
-  return word.size == 8 && word.bits >= kAddresses && !is_ordinary_integer(word) &&
-         !as_ordinary_float(word);
+  if (word.size != 8 || word.bits < kAddresses || is_ordinary_integer(word) ||
+      as_ordinary_float(word)) {
+    return false;
+  }
+  // Masks have nearly all bits or hardly any; two numbers side by side are plain in both halves.
+  const int ones = std::popcount(word.bits);
+  const Word low{word.bits & 0xFFFF'FFFFU, 4};
+  const Word high{word.bits >> 32, 4};
+  return ones >= 16 && ones <= 48 && !(is_plain_half(low) && is_plain_half(high));
 }
 
 }  // namespace graphsan::probes

@@ -24,7 +24,8 @@ struct Word {
 /// bits (`0x9e3779b97f4a7c15`). Types are not recorded, so this is the likeliest reading.
 [[nodiscard]] std::string word_text(const Word& word);
 
-/// Bits spread over 64 as a mixed seed's are: no length, no address, no double of ordinary size.
+/// Bits spread over 64 as a mixed seed's are: no length, no address, no double of ordinary size, no
+/// mask, no two numbers side by side. A guess: what else fits is called a seed too.
 [[nodiscard]] bool looks_like_seed(const Word& word);
 
 }  // namespace graphsan::probes

@@ -41,8 +41,8 @@ class PaddingMetadataProbe final : public diagnose::Probe {
                     names.front());
     for (const model::InputFacts* input : inputs) {
       suspicion.finding.evidence.push_back(fmt::format(
-          "{} of {} pad lanes' entries of {} are neither neutral nor an earlier batch's",
-          input->pads_unset - input->pads_from_earlier, input->pad_lanes, input->name));
+          "{} of {} pad lanes' entries of {} are not neutral; {} of them are an earlier batch's",
+          input->pads_unset, input->pad_lanes, input->name, input->pads_from_earlier));
     }
     suspicion.finding.fix =
         "Fill the tails of slot, length and index buffers with neutral values (-1, 0) before each "

@@ -138,17 +138,25 @@ ExperimentResult StepExperiments::try_scalars(const Intervention& intervention,
   if (!run_.padded_eager) return NotRunnable{"no padded-eager arm to take the live values from"};
   PatchedExecs execs{runner_, run_, intervention};
   if (!execs.has_live_values()) return NotRunnable{"no eager launch corresponds to the node"};
-  const auto pass = [&](bool sham) { return digests(replay_patched(execs, sham), rows); };
-  const std::vector<std::uint64_t> patched = pass(false);
-  const std::vector<std::uint64_t> before = pass(true);
-  const std::vector<std::uint64_t> again = pass(true);
+  const auto passes = [&](bool sham) {
+    std::vector<std::vector<std::uint64_t>> all;
+    for (int i = 0; i < kRepeats; ++i) all.push_back(digests(replay_patched(execs, sham), rows));
+    return all;
+  };
+  const auto patched = passes(false);
+  const auto as_before = passes(true);
+  const auto agree = [](const auto& all, std::size_t row) {
+    return std::all_of(all.begin(), all.end(),
+                       [&](const auto& pass) { return pass[row] == all.front()[row]; });
+  };
   Outcome outcome;
   outcome.rows = rows.size();
-  outcome.repeats = 1;
-  outcome.any_suffices = true;
+  outcome.repeats = kRepeats;
+  outcome.supports_only = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    outcome.hit_with_change += patched[i] != before[i] ? 1 : 0;
-    outcome.hit_in_sham += before[i] != again[i] ? 1 : 0;
+    const bool moves = patched.front()[i] != as_before.front()[i];
+    outcome.hit_with_change += moves && agree(patched, i) ? 1 : 0;
+    outcome.hit_in_sham += agree(as_before, i) ? 0 : 1;
   }
   return outcome;
 }

@@ -27,7 +27,10 @@ Words words_of(Change change) {
       return {"the node's frozen words set to their live values", "set to what they were"};
     case Change::kTryScalars:
       return {"the node's frozen words set to their live values, to see what moves",
-              "set to what they were, twice"};
+              "set to what they were, again and again"};
+    case Change::kPadLanesDoNotMatter:
+      return {"other values in the pad lanes, which must change nothing",
+              "the same values once more"};
     case Change::kRefreshInputs:
       return {"live contents put at the captured address", "contents put back as they were"};
     case Change::kReplaceCopySources:
@@ -78,6 +81,7 @@ bool counts_changes(Change change) {
     case Change::kReplayAgain:
     case Change::kTryScalars:
       return true;
+    case Change::kPadLanesDoNotMatter:
     case Change::kLiveCapture:
     case Change::kFillBucket:
     case Change::kNeutralPadMetadata:

@@ -85,11 +85,18 @@ Conclusion conclude(const model::Facts& facts, const Suspicion& suspicion, Exper
     const auto& outcome = std::get<Outcome>(result);
     finding.evidence.insert(finding.evidence.end(), outcome.observations.begin(),
                             outcome.observations.end());
+    if (outcome.supports()) {
+      finding.not_runnable = fmt::format(
+          "earlier damage spoils the same rows, so that nothing alone can make them "
+          "right; {}: {}; {}",
+          record.change, record.outcome, record.sham_outcome);
+      return conclusion;
+    }
     if (!record.made_right) {
       finding.not_runnable = fmt::format("{} did not confirm it: {}; {}", record.name,
                                          record.outcome, record.sham_outcome);
       // Where eager differs from itself, no row can be expected to become right; and a change that
-      // hits them all refutes nothing, however many the sham hits.
+      // hits them all, and more than the sham, refutes nothing.
       const bool hits_all =
           outcome.hit_with_change == outcome.rows && outcome.hit_with_change > outcome.hit_in_sham;
       const bool tells = outcome.rows > 0 && outcome.repeats > 0 && !hits_all &&

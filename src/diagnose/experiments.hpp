@@ -44,9 +44,13 @@ enum class Change : std::uint8_t {
   /// The named scalar fields (`grid` for the grid; all that differ where none is named) of the
   /// given nodes set to what the padded-eager arm passes in that step. Sham: set to what they are.
   kPatchScalars,
-  /// The same. Sham: the fields set to what they are, twice. Effect: what changes; that any of the
-  /// differences does is enough. For words whose reach earlier damage hides.
+  /// The same, where earlier damage spoils the rows too and no word alone can make them right.
+  /// Sham:
+  /// the fields set to what they are. Effect: what changes, which can support a suspicion and not
+  /// confirm it.
   kTryScalars,
+  /// As kPoisonPadLanes, for what must not depend on pad lanes. Effect: what does not change.
+  kPadLanesDoNotMatter,
   /// The captured addresses of the named inputs filled with what the eager arms hold there in that
   /// step. Sham: filled with what they hold.
   kRefreshInputs,
@@ -111,12 +115,15 @@ struct Outcome {
   std::uint64_t hit_with_change = 0;
   std::uint64_t hit_in_sham = 0;
   int repeats = 0;
-  bool any_suffices = false;              ///< the change asks what it reaches, and need not hit all
+  bool supports_only = false;             ///< a hit supports the suspicion, and cannot confirm it
   std::vector<std::string> observations;  ///< facts in words, for evidence
-  /// The change hit every one (or any, where that suffices), in all repeats, and the sham none.
+  /// The change hit every one, in all repeats, and the sham none.
   [[nodiscard]] bool confirms() const {
-    const bool hit = any_suffices ? hit_with_change > 0 : hit_with_change == rows;
-    return rows > 0 && repeats > 0 && hit && hit_in_sham == 0;
+    return !supports_only && rows > 0 && repeats > 0 && hit_with_change == rows && hit_in_sham == 0;
+  }
+  /// The change hit some, and the sham none.
+  [[nodiscard]] bool supports() const {
+    return supports_only && hit_with_change > 0 && hit_in_sham == 0;
   }
 };
 

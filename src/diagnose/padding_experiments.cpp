@@ -9,6 +9,25 @@
 
 namespace graphsan::diagnose {
 
+namespace {
+
+/// One lane of an input, filled with a bf16 value; empty where it is no activation of bf16 or f32.
+std::vector<std::byte> activation(const step::InputView& input, std::uint16_t bf16) {
+  if (!input.is_activation) return {};
+  const auto bytes = static_cast<std::size_t>(input.lane_bytes);
+  std::vector<std::byte> lane(bytes);
+  // A bf16 is the upper half of the f32 of the same value.
+  const std::uint32_t f32 = std::uint32_t{bf16} << 16;
+  const bool wide = input.dtype == model::DType::kF32;
+  if (!wide && input.dtype != model::DType::kBf16) return {};
+  const std::size_t size = wide ? sizeof(f32) : sizeof(bf16);
+  const void* value = wide ? static_cast<const void*>(&f32) : &bf16;
+  for (std::size_t at = 0; at + size <= bytes; at += size) std::memcpy(&lane[at], value, size);
+  return lane;
+}
+
+}  // namespace
+
 StepExperiments::Wrong StepExperiments::run_reshaped(int tokens) {
   const std::unique_ptr<step::Step> step = runner_.step().reshaped({.tokens = tokens});
   run::ArmRunner runner{*step, runner_.device(), observer_, case_index_};
@@ -52,22 +71,33 @@ ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
 }
 
 ExperimentResult StepExperiments::poison_pad_lanes(std::span<const RowKey> rows) {
-  // Zero, a large finite bf16, and a NaN: the same in all pad lanes, several of which may write one
-  // row in any order.
-  constexpr std::uint16_t kPatterns[] = {0x0000, 0x5A80, 0x7FC0};
+  // Zero, a large finite value, and a NaN: the same in all pad lanes, several of which may write
+  // one row in any order.
+  constexpr std::uint16_t kBf16Patterns[] = {0x0000, 0x5A80, 0x7FC0};
+  bool poisoned = false;
   const auto poison = [&](int step, int pattern) {
     const auto tokens = static_cast<std::int64_t>(runner_.step().plan(step).tokens);
     for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
-      if (!input.is_activation || input.dtype != model::DType::kBf16) continue;
-      const std::vector<std::uint16_t> values(static_cast<std::size_t>(input.lane_bytes) / 2,
-                                              kPatterns[pattern]);
+      const std::vector<std::byte> values = activation(input, kBf16Patterns[pattern]);
+      if (values.empty()) continue;
       for (std::int64_t lane = tokens; lane < input.lanes; ++lane) {
-        upload(static_cast<std::byte*>(input.address) + lane * input.lane_stride,
-               std::as_bytes(std::span{values}));
+        upload(static_cast<std::byte*>(input.address) + lane * input.lane_stride, values);
+        poisoned = true;
       }
     }
   };
-  return with_poison(rows, run_.capture, poison, static_cast<int>(std::size(kPatterns)));
+  Outcome outcome =
+      with_poison(rows, run_.capture, poison, static_cast<int>(std::size(kBf16Patterns)));
+  if (!poisoned) return NotRunnable{"no pad lane has an activation of bf16 or f32 to change"};
+  return outcome;
+}
+
+ExperimentResult StepExperiments::pad_lanes_do_not_matter(std::span<const RowKey> rows) {
+  ExperimentResult result = poison_pad_lanes(rows);
+  if (auto* outcome = std::get_if<Outcome>(&result)) {
+    outcome->hit_with_change = outcome->rows - outcome->hit_with_change;
+  }
+  return result;
 }
 
 ExperimentResult StepExperiments::neutral_pads(const Intervention& intervention,

@@ -56,6 +56,8 @@ ExperimentResult StepExperiments::run(const Intervention& intervention,
       return fill_bucket(rows);
     case Change::kPoisonPadLanes:
       return poison_pad_lanes(rows);
+    case Change::kPadLanesDoNotMatter:
+      return pad_lanes_do_not_matter(rows);
     case Change::kNeutralPadMetadata:
       return neutral_pads(intervention, rows);
     case Change::kSerialise:

@@ -52,6 +52,7 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] ExperimentResult fill_bucket(std::span<const RowKey> rows);
   [[nodiscard]] Wrong run_reshaped(int tokens);
   [[nodiscard]] ExperimentResult poison_pad_lanes(std::span<const RowKey> rows);
+  [[nodiscard]] ExperimentResult pad_lanes_do_not_matter(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult neutral_pads(const Intervention& intervention,
                                               std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult serialise(std::span<const RowKey> rows);

@@ -208,6 +208,7 @@ void add_launches(run::ArmRunner& runner, run::CaseRun& run, int step) {
   run.facts.alignment = trace::align(run.facts.eager_launches, run.facts.segments, breaks);
   if (!run.padded_eager) return;
   run.facts.padded_launches = of(*run.padded_eager);
+  if (unseen && run.facts.padded_launches.empty()) return;
   run.facts.padded_alignment = trace::align(run.facts.padded_launches, run.facts.segments, breaks);
 }
 

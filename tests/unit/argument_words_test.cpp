@@ -55,6 +55,13 @@ TEST(ArgumentWords, LookLikeSeedsOnlyWhereTheyAreNothingElse) {
   EXPECT_FALSE(looks_like_seed({0x7f12'3456'7000ULL, 8})) << "an address";
   EXPECT_FALSE(looks_like_seed({std::bit_cast<std::uint64_t>(0.0883883), 8}));
   EXPECT_FALSE(looks_like_seed({std::bit_cast<std::uint64_t>(-1.5e6), 8}));
+  EXPECT_FALSE(looks_like_seed({std::uint64_t{131072} << 32 | 7, 8})) << "two lengths";
+  EXPECT_FALSE(looks_like_seed(
+      {std::uint64_t{std::bit_cast<std::uint32_t>(0.1F)} << 32 | std::bit_cast<std::uint32_t>(2.5F),
+       8}))
+      << "two floats";
+  EXPECT_FALSE(looks_like_seed({0xFFFF'FFFF'FFFF'0000ULL << 1, 8})) << "a mask";
+  EXPECT_FALSE(looks_like_seed({0x8000'0000'0000'0000ULL, 8})) << "one bit";
   EXPECT_FALSE(looks_like_seed({0x9e37'79b9U, 4})) << "four bytes tell too little";
 }
 

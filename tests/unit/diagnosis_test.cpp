@@ -113,6 +113,21 @@ TEST(Diagnose, AChangeThatHitsAllAndMoreThanItsShamRefutesNothing) {
   EXPECT_TRUE(ruled_out(diagnosis, "suspect").empty());
 }
 
+TEST(Diagnose, WhatOnlySupportsASuspicionNeitherConfirmsNorExplains) {
+  Outcome moves = test::outcome_of(3, 3, 0);
+  moves.supports_only = true;
+  const Diagnosis supported = diagnose_one(suspicion("suspect", 0), moves);
+  ASSERT_EQ(supported.findings.size(), 1U);
+  EXPECT_EQ(supported.findings[0].status, FindingStatus::kSuspected);
+  EXPECT_EQ(supported.findings[0].experiment, "");
+  EXPECT_THAT(supported.findings[0].not_runnable, HasSubstr("earlier damage"));
+  for (const auto& [hit, in_sham] : {std::pair{0, 0}, std::pair{2, 1}}) {
+    Outcome nothing = test::outcome_of(3, hit, in_sham);
+    nothing.supports_only = true;
+    EXPECT_EQ(ruled_out(diagnose_one(suspicion("suspect", 0), nothing), "suspect").size(), 1U);
+  }
+}
+
 TEST(Diagnose, ASuspicionThatNoExperimentCanRefuteStays) {
   const Diagnosis diagnosis = diagnose_one(not_refutable(), test::outcome_of(3, 3, 1));
   ASSERT_EQ(diagnosis.findings.size(), 1U);

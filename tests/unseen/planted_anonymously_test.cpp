@@ -1,31 +1,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "cli/check_options.hpp"
 #include "probes/fault_registry.hpp"
 #include "probes/registry.hpp"
-#include "tests/support/check_scene.hpp"
+#include "tests/unseen/check_program.hpp"
 
 namespace graphsan::test {
 namespace {
 
 /// The fault's own case, under no name at all.
 model::CaseReport check_without_its_name(const faults::PlantedFault& fault) {
-  CLI::App app;
-  cli::CheckWords words;
-  cli::add_case_options(app, words);
-  app.parse(fault.options);
-  const check::StepFactory factory = [&](device::Device& device,
-                                         const check::CaseRequest& request) {
-    return std::make_unique<step::minimax_m3::MinimaxM3Step>(device, request.config, fault.program);
-  };
-  return check_on_host(cli::make_cases(words).at(0), factory).report;
+  return check_program(fault.options, fault.program);
 }
 
 /// The first variant of every mechanism.

@@ -244,9 +244,11 @@ class CentredAndElided final : public TwoStepProgram {
 };
 
 template <typename Program>
-TwoMechanisms two(std::set<std::string> mechanisms, std::string options) {
+TwoMechanisms two(std::set<std::string> mechanisms, std::string options,
+                  std::string suspected = {}) {
   return {std::move(mechanisms), std::move(options),
-          [](const Config& config) { return std::make_unique<Program>(config); }};
+          [](const Config& config) { return std::make_unique<Program>(config); },
+          std::move(suspected)};
 }
 
 }  // namespace
@@ -259,8 +261,9 @@ const std::vector<TwoMechanisms>& steps_with_two_mechanisms() {
                                     "--kv-dtype fp8_e4m3 --write-path two-step"),
       two<FrozenFirstAndElidedLast>({"elided-write", "frozen-scalar"},
                                     "--kv-dtype bf16 --write-path two-step"),
+      // Whatever the frozen word spoils is wrong by the first layer's lost rows as well.
       two<ElidedFirstAndFrozenLast>({"elided-write", "frozen-scalar"},
-                                    "--kv-dtype bf16 --write-path two-step"),
+                                    "--kv-dtype bf16 --write-path two-step", "frozen-scalar"),
       two<UncalibratedFirstAndClaimedLast>({"wrong-scale", "missing-reset"},
                                            "--kv-dtype fp8_e4m3 --write-path two-step --mode full"),
       two<CentredAndElided>({"padding-leak", "elided-write"},
