@@ -44,6 +44,15 @@ class ConfusionMatrix {
   std::size_t twins_ = 0;
 };
 
+/// The verdict that a planted fault must lead to.
+bool is_expected(const std::string& mechanism, model::Verdict verdict) {
+  if (mechanism == "numeric-noise" || mechanism == "topk-tie") {
+    return verdict == model::Verdict::kAgreed;
+  }
+  if (mechanism == "unstable-eager") return verdict == model::Verdict::kInconclusive;
+  return verdict == model::Verdict::kDiverged || verdict == model::Verdict::kHazard;
+}
+
 void ConfusionMatrix::add(const model::CaseReport& one) {
   const bool twin = one.group == kTwins;
   (twin ? twins_ : faults_) += 1;
@@ -60,9 +69,9 @@ void ConfusionMatrix::add(const model::CaseReport& one) {
   confirmed_[planted] += !found.empty() && confirmed ? 1 : 0;
   // A hazard did not bite, so no experiment has anything to make right.
   const bool settled = confirmed || one.verdict == model::Verdict::kHazard;
-  const bool right =
-      twin ? found.empty() && one.verdict == model::Verdict::kAgreed
-           : found == std::set<std::string>{mechanism} && settled && one.findings.size() == 1;
+  const bool right = twin ? found.empty() && one.verdict == model::Verdict::kAgreed
+                          : found == std::set<std::string>{mechanism} && settled &&
+                                one.findings.size() == 1 && is_expected(mechanism, one.verdict);
   if (right && !one.failure) return;
   std::string names;
   for (const model::Finding& finding : one.findings) {

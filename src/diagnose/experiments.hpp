@@ -76,7 +76,8 @@ enum class Change : std::uint8_t {
   kOtherGraph,
   /// Every copy from host memory waited for, as if launches were blocking. Sham: as before.
   kWaitForCopies,
-  /// The launches that escaped the capture issued again after each replay. Sham: not issued.
+  /// The launches that escaped the capture issued after each replay, and the graph run once more.
+  /// Sham: the graph run once more without them.
   kRelaunchEscaped,
   /// A further eager pass from the same state. Sham: comparison of a pass with itself. Effect: what
   /// changes.

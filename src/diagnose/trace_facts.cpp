@@ -15,11 +15,19 @@ namespace graphsan::diagnose {
 
 namespace {
 
+/// The first step of the local pass in which anything differs; else the first that replays a graph;
+/// -1: none does.
 int interesting_step(const model::Facts& facts) {
-  if (!facts.rows.empty()) return facts.rows.front().step;
-  for (const model::OutputDifference& output : facts.outputs) {
-    if (!output.carried) return output.step;
+  int first = -1;
+  const auto consider = [&](int step) { first = first < 0 ? step : std::min(first, step); };
+  for (const model::RowDifference& row : facts.rows) consider(row.step);
+  for (const model::TopKDifference& top_k : facts.top_k) {
+    if (!top_k.carried) consider(top_k.step);
   }
+  for (const model::OutputDifference& output : facts.outputs) {
+    if (!output.carried) consider(output.step);
+  }
+  if (first >= 0) return first;
   for (const model::StepFacts& step : facts.steps) {
     if (step.covered) return step.step;
   }

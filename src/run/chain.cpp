@@ -227,6 +227,8 @@ std::vector<ChainLink> build_chain(const Facts& facts) {
         return std::pair{a.step, a.layer} < std::pair{b.step, b.layer};
       });
   if (!first->broken) return {};
+  // Where eager differs from itself no value can be blamed, and a chain would blame one.
+  if (facts.stability.ran && !facts.stability.stable) return {};
   first->first = true;
   return chain;
 }
