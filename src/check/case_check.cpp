@@ -58,8 +58,28 @@ std::string capture_metadata(const CaseRequest& request) {
   return "none";
 }
 
-void run_and_diagnose(model::CaseReport& report, device::Device& device, const CaseRequest& request,
-                      step::Step& step, PhaseTracker& tracker) {
+/// Completes a case by a diagnosis and its verdict.
+void conclude(model::CaseReport& report, diagnose::Diagnosis diagnosis,
+              const step::StepDescription& description) {
+  report.findings = std::move(diagnosis.findings);
+  report.ruled_out = std::move(diagnosis.ruled_out);
+  report.experiments = std::move(diagnosis.experiments);
+  judge(report, {description.selects_blocks, description.block_size, description.top_k});
+}
+
+/// What is reported where an experiment ended the process.
+void note_lost(model::CaseReport& report, int experiment, const std::string& words) {
+  report.notes.push_back(fmt::format(
+      "the experiment \"{}\" could not be brought to an end ({}): nothing was confirmed by "
+      "experiment",
+      experiment_name(experiment), words));
+}
+
+/// Runs the arms and the diagnosis. Where an experiment throws what costs this process, the report
+/// is the one from before the experiments.
+void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequest& request,
+                      step::Step& step, PhaseTracker& tracker, const CaseWatch& watch) {
+  model::CaseReport& report = result.report;
   run::ArmRunner runner{step, device, tracker, report.index};
   run::CaseOptions options;
   options.carry = request.carry;
@@ -67,23 +87,35 @@ void run_and_diagnose(model::CaseReport& report, device::Device& device, const C
   run::CaseRun run = run::run_case(runner, options);
   run.facts.capture_metadata = capture_metadata(request);
   diagnose::add_trace_facts(runner, run);
-  tracker.on_event({.key = {.case_index = report.index, .arm = model::Arm::kGraph},
-                    .body = model::PhaseStarted{model::Phase::kExperiment}});
-  diagnose::StepExperiments experiments{runner, run, options, tracker, report.index};
-  diagnose::Diagnosis diagnosis =
-      diagnose::diagnose(run.facts, probes::builtin_probes(), &experiments);
-  report.findings = std::move(diagnosis.findings);
-  report.ruled_out = std::move(diagnosis.ruled_out);
-  report.experiments = std::move(diagnosis.experiments);
-  report.facts = std::move(run.facts);
+  report.facts = run.facts;
   report.timing = run.timing;
   report.notes.insert(report.notes.end(), run.notes.begin(), run.notes.end());
   for (const std::string& note : kvcache::slow_path_notes(runner.caches())) {
     report.notes.push_back(note);
   }
   report.not_covered = std::move(run.not_covered);
-  const step::StepDescription& description = step.description();
-  judge(report, {description.selects_blocks, description.block_size, description.top_k});
+  tracker.on_event({.key = {.case_index = report.index, .arm = model::Arm::kGraph},
+                    .body = model::PhaseStarted{model::Phase::kExperiment}});
+  diagnose::StepExperiments inner{runner, run, options, tracker, report.index};
+  const diagnose::ProbeRegistry probes = probes::builtin_probes();
+  const auto draft = [&] {
+    model::CaseReport judged = report;
+    conclude(judged, diagnose::diagnose(report.facts, probes, nullptr), step.description());
+    return judged;
+  };
+  WatchedExperiments experiments{inner, watch.experiments, [&] {
+                                   if (watch.on_draft) watch.on_draft(draft());
+                                 }};
+  try {
+    conclude(report, diagnose::diagnose(report.facts, probes, &experiments), step.description());
+  } catch (const std::exception& error) {
+    if (!experiments.under_way()) throw;
+    report = draft();
+    note_lost(report, *experiments.under_way(), error.what());
+    result.lost = true;
+    result.lost_in = experiments.under_way();
+    result.lost_words = error.what();
+  }
 }
 
 void fail(model::CaseReport& report, const PhaseTracker& tracker, const std::string& what,
@@ -163,11 +195,12 @@ std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const Case
                                                            std::move(program));
 }
 
-model::CaseReport check_case(device::Device& device, const CaseRequest& request, int index,
-                             const StepFactory& factory, model::Observer& observer, bool& lost) {
+CaseResult check_case(device::Device& device, const CaseRequest& request, int index,
+                      const StepFactory& factory, const CaseWatch& watch) {
   const auto begin = std::chrono::steady_clock::now();
-  PhaseTracker tracker{observer};
-  model::CaseReport report;
+  PhaseTracker tracker{*watch.observer};
+  CaseResult result;
+  model::CaseReport& report = result.report;
   report.index = index;
   report.group = request.group;
   report.title = request.title;
@@ -182,21 +215,21 @@ model::CaseReport check_case(device::Device& device, const CaseRequest& request,
       describe_plugin_step(*step, report.config);
       report.title = report.config.step;
     }
-    run_and_diagnose(report, device, request, *step, tracker);
+    run_and_diagnose(result, device, request, *step, tracker, watch);
   } catch (const device::DeviceError& error) {
     fail(report, tracker, error.what(), remedy_for(error.kind()));
-    lost = error.kind() == device::ErrorKind::kSticky;
+    result.lost = error.kind() == device::ErrorKind::kSticky;
   } catch (const ConfigError&) {
     throw;
   } catch (const step::plugin::PluginFailure& error) {
     fail(report, tracker, error.what(), "mend the plug-in; the message names its function");
-    lost = true;
+    result.lost = true;
   } catch (const std::exception& error) {
     fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");
-    lost = true;
+    result.lost = true;
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
+  return result;
 }
 
 }  // namespace graphsan::check

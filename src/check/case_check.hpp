@@ -2,8 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "check/case_request.hpp"
+#include "check/experiment_watch.hpp"
 #include "device/device.hpp"
 #include "model/event.hpp"
 #include "model/run_report.hpp"
@@ -27,11 +30,29 @@ void admit_builtin_step(device::Device& device, const CaseRequest& request);
 [[nodiscard]] std::unique_ptr<step::Step> make_builtin_step(device::Device& device,
                                                             const CaseRequest& request);
 
+/// How a case ended in the process that ran it.
+struct CaseResult {
+  model::CaseReport report;
+  /// This process should run no further case: the device cannot be used any more, or the step threw
+  /// what it may not.
+  bool lost = false;
+  /// The experiment that did that, and its words: `report` is then what was known before the
+  /// experiments, and another process can learn more with that one left out.
+  std::optional<int> lost_in;
+  std::string lost_words;
+};
+
+/// Told of a case while it runs.
+struct CaseWatch {
+  model::Observer* observer = nullptr;
+  ExperimentWatch experiments;
+  /// Called before the first experiment with the case as it is judged without any; may be empty.
+  std::function<void(const model::CaseReport&)> on_draft = nullptr;
+};
+
 /// Runs one case in this process: arms, diagnosis, verdict. A failure of the step or the device is
-/// in the report; only ConfigError leaves. `lost` is set when this process should run no further
-/// case: the device cannot be used any more, or the step threw what it may not.
-[[nodiscard]] model::CaseReport check_case(device::Device& device, const CaseRequest& request,
-                                           int index, const StepFactory& factory,
-                                           model::Observer& observer, bool& lost);
+/// in the report; only ConfigError leaves.
+[[nodiscard]] CaseResult check_case(device::Device& device, const CaseRequest& request, int index,
+                                    const StepFactory& factory, const CaseWatch& watch);
 
 }  // namespace graphsan::check

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace graphsan::check {
 
@@ -35,7 +36,55 @@ bool write_all(int descriptor, const char* data, std::size_t bytes) {
   return true;
 }
 
+bool read_all(int descriptor, char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t got = ::read(descriptor, data, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    data += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+/// A pair of numbers as it travels: a case and how many experiments follow, or an experiment and
+/// the length of the text that follows.
+using Pair = std::array<std::int32_t, 2>;
+
+void append_pair(std::string& bytes, std::size_t first, std::size_t second) {
+  const Pair pair{static_cast<std::int32_t>(first), static_cast<std::int32_t>(second)};
+  bytes.append(reinterpret_cast<const char*>(pair.data()), sizeof(pair));
+}
+
+bool read_pair(int descriptor, Pair& pair) {
+  return read_all(descriptor, reinterpret_cast<char*>(pair.data()), sizeof(pair));
+}
+
 }  // namespace
+
+bool write_command(int descriptor, const Command& command) {
+  std::string bytes;
+  append_pair(bytes, static_cast<std::size_t>(command.case_index), command.left_out.size());
+  for (const auto& [experiment, why] : command.left_out) {
+    append_pair(bytes, static_cast<std::size_t>(experiment), why.size());
+    bytes += why;
+  }
+  return write_all(descriptor, bytes.data(), bytes.size());
+}
+
+std::optional<Command> read_command(int descriptor) {
+  Pair head{};
+  if (!read_pair(descriptor, head)) return std::nullopt;
+  Command command{head[0], {}};
+  for (std::int32_t i = 0; i < head[1]; ++i) {
+    Pair one{};
+    if (!read_pair(descriptor, one)) return std::nullopt;
+    std::string why(static_cast<std::size_t>(one[1]), '\0');
+    if (!read_all(descriptor, why.data(), why.size())) return std::nullopt;
+    command.left_out.emplace(one[0], std::move(why));
+  }
+  return command;
+}
 
 bool write_frame(int descriptor, FrameType type, std::string_view payload) {
   const Header header{static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(payload.size())};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ enum class FrameType : std::uint32_t {
   kEnvironment = 1,  ///< see encode_environment()
   kNoDevice,         ///< the device asked for is not there: reason, newline, remedy
   kPhase,            ///< phase word, newline, step
+  kDraft,            ///< the case under way, judged without experiments, as JSON
+  kExperiment,       ///< number of the experiment that begins; -1: it has ended
+  kExperimentLost,   ///< the experiment under way costs this process: why. No case follows
   kLeaving,          ///< no further case may be given: the case report that follows is the last
   kCase,             ///< a case report as JSON
   kUsage             ///< the case cannot be run as asked for: what to change
@@ -26,6 +30,18 @@ struct Frame {
 
 /// Writes one frame whole; false when the reader is gone.
 [[nodiscard]] bool write_frame(int descriptor, FrameType type, std::string_view payload);
+
+/// What a supervisor tells its worker: the case to run.
+struct Command {
+  int case_index = 0;
+  /// Experiments that ended an earlier process at this case, and how.
+  std::map<int, std::string> left_out;
+};
+
+/// Writes one command whole; false when the worker is gone.
+[[nodiscard]] bool write_command(int descriptor, const Command& command);
+/// Waits for the next command; empty when there are no more.
+[[nodiscard]] std::optional<Command> read_command(int descriptor);
 
 /// Collects bytes from a pipe into frames.
 class FrameReader {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,6 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Experiments of one case that may each cost a process before the case goes without any.
+constexpr std::size_t kMostRetries = 4;
+
 /// One forked worker and the supervisor's ends of its pipes.
 struct Worker {
   Worker(pid_t process, int commands_end, int events_end)
@@ -44,6 +48,9 @@ struct Worker {
   int case_index = -1;
   std::string phase = "set-up";
   int step = -1;
+  std::string draft;       ///< the case as judged without experiments, once there is one
+  int experiment = -1;     ///< the one under way
+  std::string last_words;  ///< why it gives up
   bool hung = false;
   Clock::time_point last_sign = Clock::now();
 };
@@ -84,6 +91,7 @@ std::pair<std::string, std::string> split_line(const std::string& text) {
 }
 
 std::string death_words(int status, const Worker& worker, double watchdog) {
+  if (!worker.last_words.empty()) return worker.last_words;
   if (worker.hung) {
     return fmt::format("the worker gave no sign of life for {:g} s and was killed", watchdog);
   }
@@ -130,17 +138,29 @@ class Supervisor {
   void check_watchdogs();
   void report_progress(const Worker& worker) const;
   void add_case(model::CaseReport report);
+  /// Has the worker's case run once more without the experiment at which it died; false where that
+  /// was done often enough.
+  [[nodiscard]] bool retry_without(const Worker& worker, const std::string& words);
+  [[nodiscard]] model::CaseReport drafted(const std::string& draft, int index,
+                                          const std::string& words) const;
+  [[nodiscard]] model::CaseReport failed(const Worker& worker, const std::string& words) const;
+  [[nodiscard]] std::size_t cases_left() const {
+    return retries_.size() + result_.cases.size() - next_case_;
+  }
 
   const SupervisorOptions& options_;
   SupervisorResult result_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t next_case_ = 0;
+  std::vector<int> retries_;                            ///< cases to be run once more
+  std::map<int, std::map<int, std::string>> left_out_;  ///< experiments, by case
+  std::map<int, std::string> drafts_;                   ///< of cases that are run once more
   std::size_t done_ = 0;
   int fruitless_starts_ = 0;
 };
 
 void Supervisor::start_enough_workers() {
-  const std::size_t left = result_.cases.size() - next_case_;
+  const std::size_t left = cases_left();
   const bool host = result_.environment && result_.environment->device == "host";
   const std::size_t wanted =
       std::min(left, host ? static_cast<std::size_t>(std::max(1, options_.jobs)) : 1);
@@ -157,17 +177,23 @@ void Supervisor::start_enough_workers() {
 
 void Supervisor::give_case(Worker& worker) {
   const bool takes_one = worker.ready && !worker.leaving && worker.case_index < 0;
-  if (!takes_one || next_case_ >= result_.cases.size()) return;
-  const auto command = static_cast<std::int32_t>(next_case_);
-  if (::write(worker.commands, &command, sizeof(command)) !=
-      static_cast<ssize_t>(sizeof(command))) {
+  if (!takes_one || cases_left() == 0) return;
+  const int index = retries_.empty() ? static_cast<int>(next_case_) : retries_.back();
+  const auto left_out = left_out_.find(index);
+  if (!write_command(
+          worker.commands,
+          {index, left_out == left_out_.end() ? std::map<int, std::string>{} : left_out->second})) {
     return;
   }
-  worker.case_index = command;
+  worker.case_index = index;
   worker.phase = "set-up";
   worker.step = -1;
   worker.last_sign = Clock::now();
-  ++next_case_;
+  if (retries_.empty()) {
+    ++next_case_;
+  } else {
+    retries_.pop_back();
+  }
 }
 
 void Supervisor::add_case(model::CaseReport report) {
@@ -204,11 +230,23 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
       report_progress(worker);
       break;
     }
+    case FrameType::kDraft:
+      worker.draft = frame.payload;
+      break;
+    case FrameType::kExperiment:
+      worker.experiment = std::stoi(frame.payload);
+      break;
+    case FrameType::kExperimentLost:
+      worker.leaving = true;
+      worker.last_words = frame.payload;
+      break;
     case FrameType::kLeaving:
       worker.leaving = true;
       break;
     case FrameType::kCase:
       worker.case_index = -1;
+      worker.draft.clear();
+      worker.experiment = -1;
       add_case(record::case_from_json(frame.payload));
       report_progress(worker);
       break;
@@ -227,20 +265,50 @@ void Supervisor::bury(std::size_t index) {
     throw std::runtime_error{"no worker process can open the device: " + words};
   }
   if (worker->case_index < 0) return;
+  if (worker->experiment >= 0 && retry_without(*worker, words)) return;
+  const auto draft = drafts_.find(worker->case_index);
+  add_case(draft != drafts_.end() ? drafted(draft->second, worker->case_index, words)
+                                  : failed(*worker, words));
+}
+
+bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
+  if (!worker.draft.empty()) drafts_.try_emplace(worker.case_index, worker.draft);
+  auto& left_out = left_out_[worker.case_index];
+  if (left_out.size() >= kMostRetries || left_out.contains(worker.experiment)) return false;
+  left_out.emplace(worker.experiment, "it costs the process that runs the case: " + words);
+  retries_.push_back(worker.case_index);
+  return true;
+}
+
+model::CaseReport Supervisor::drafted(const std::string& draft, int index,
+                                      const std::string& words) const {
+  model::CaseReport report = record::case_from_json(draft);
+  std::vector<std::string> names;
+  for (const auto& [experiment, why] : left_out_.at(index)) {
+    names.push_back(experiment_name(experiment));
+  }
+  report.notes.push_back(fmt::format(
+      "nothing was confirmed by experiment: the process that ran them ended each time (last: {}), "
+      "also with these left out: {}",
+      words, fmt::join(names, ", ")));
+  return report;
+}
+
+model::CaseReport Supervisor::failed(const Worker& worker, const std::string& words) const {
   const CaseRequest& request =
-      options_.worker.cases->at(static_cast<std::size_t>(worker->case_index));
+      options_.worker.cases->at(static_cast<std::size_t>(worker.case_index));
   model::CaseReport report;
-  report.index = worker->case_index;
+  report.index = worker.case_index;
   report.group = request.group;
   report.title = request.title;
   report.config = describe(request);
   report.reproduce =
       reproduce_command(request, result_.environment ? result_.environment->device : "host");
   report.failure = model::Failure{
-      worker->phase, worker->step, words,
+      worker.phase, worker.step, words,
       "run this case alone with the reproduction command; the other cases are not affected"};
   report.reason = "tool or device failure: " + words;
-  add_case(std::move(report));
+  return report;
 }
 
 void Supervisor::poll_workers() {

@@ -1,9 +1,10 @@
 #include "check/worker.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "check/frame.hpp"
 #include "record/recording.hpp"
@@ -28,14 +29,6 @@ class PhaseSender final : public model::Observer {
   int events_;
 };
 
-bool read_command(int commands, std::int32_t& command) {
-  ssize_t got = 0;
-  do {
-    got = ::read(commands, &command, sizeof(command));
-  } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(sizeof(command));
-}
-
 /// False when a case was refused; the supervisor has been told why.
 bool admit_all(const WorkerSetup& setup, device::Device& device, int events) {
   if (!setup.admit) return true;
@@ -46,6 +39,42 @@ bool admit_all(const WorkerSetup& setup, device::Device& device, int events) {
     return false;
   }
   return true;
+}
+
+/// What becomes of the worker after a case.
+enum class Served : std::uint8_t { kGoOn, kLeave, kBroken };
+
+/// Runs one case and tells the supervisor how it ended.
+Served serve_case(const WorkerSetup& setup, device::Device& device, const Command& command,
+                  PhaseSender& phases, int events) {
+  const int index = command.case_index;
+  CaseWatch watch;
+  watch.observer = &phases;
+  watch.experiments.left_out = command.left_out;
+  watch.experiments.on_begin = [events](int experiment) {
+    static_cast<void>(write_frame(events, FrameType::kExperiment, std::to_string(experiment)));
+  };
+  watch.experiments.on_end = [events] {
+    static_cast<void>(write_frame(events, FrameType::kExperiment, "-1"));
+  };
+  watch.on_draft = [events](const model::CaseReport& draft) {
+    static_cast<void>(write_frame(events, FrameType::kDraft, record::to_json(draft)));
+  };
+  try {
+    const CaseResult result = check_case(device, setup.cases->at(static_cast<std::size_t>(index)),
+                                         index, setup.factory, watch);
+    if (result.lost_in) {
+      static_cast<void>(write_frame(events, FrameType::kExperimentLost, result.lost_words));
+      return Served::kLeave;
+    }
+    if (result.lost && !write_frame(events, FrameType::kLeaving, "")) return Served::kBroken;
+    if (!write_frame(events, FrameType::kCase, record::to_json(result.report))) {
+      return Served::kBroken;
+    }
+    return result.lost ? Served::kLeave : Served::kGoOn;
+  } catch (const step::minimax_m3::ConfigError& error) {
+    return write_frame(events, FrameType::kUsage, error.what()) ? Served::kGoOn : Served::kBroken;
+  }
 }
 
 }  // namespace
@@ -63,20 +92,13 @@ int serve_cases(const WorkerSetup& setup, int commands, int events) {
   const std::string environment = encode_environment(describe_environment(*device));
   if (!write_frame(events, FrameType::kEnvironment, environment)) return 1;
   PhaseSender sender{events};
-  std::int32_t command = -1;
-  bool lost = false;
-  while (!lost && read_command(commands, command) && command >= 0) {
-    try {
-      const model::CaseReport report =
-          check_case(*device, setup.cases->at(static_cast<std::size_t>(command)), command,
-                     setup.factory, sender, lost);
-      if (lost && !write_frame(events, FrameType::kLeaving, "")) return 1;
-      if (!write_frame(events, FrameType::kCase, record::to_json(report))) return 1;
-    } catch (const step::minimax_m3::ConfigError& error) {
-      if (!write_frame(events, FrameType::kUsage, error.what())) return 1;
-    }
+  Served served = Served::kGoOn;
+  while (served == Served::kGoOn) {
+    const std::optional<Command> command = read_command(commands);
+    if (!command) break;
+    served = serve_case(setup, *device, *command, sender, events);
   }
-  return 0;
+  return served == Served::kBroken ? 1 : 0;
 }
 
 }  // namespace graphsan::check

@@ -17,9 +17,9 @@ struct WorkerSetup {
   std::uint64_t seed = 1;
 };
 
-/// Opens the device, has all cases admitted, then serves cases until told to stop: reads case
-/// numbers (int32, negative: stop) from `commands` and writes frames to `events`. Leaves when the
-/// device is lost, since nothing that it says afterwards can be trusted. Returns the exit status.
+/// Opens the device, has all cases admitted, then serves cases until the pipe ends: reads commands
+/// from `commands` and writes frames to `events`. Leaves when the device is lost, since nothing
+/// that it says afterwards can be trusted. Returns the exit status.
 [[nodiscard]] int serve_cases(const WorkerSetup& setup, int commands, int events);
 
 }  // namespace graphsan::check

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -58,6 +59,11 @@ class MortalStep final : public WrappedStep {
   [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
                                                             device::StreamRef stream) override {
     if (fate_ == "hangs") hang();
+    ++captures_;
+    // The first one is the case's own, those after it are experiments'.
+    if (captures_ > 1 && fate_ == "killed in an experiment") static_cast<void>(std::raise(SIGKILL));
+    if (captures_ > 1 && fate_ == "hangs in an experiment") hang();
+    if (captures_ > 1 && fate_ == "throws in an experiment") throw std::runtime_error{"no more"};
     return WrappedStep::capture(request, stream);
   }
   void prepare(int step, step::Arm arm, device::StreamRef stream) override {
@@ -67,6 +73,7 @@ class MortalStep final : public WrappedStep {
 
  private:
   std::string fate_;
+  int captures_ = 0;
 };
 
 std::unique_ptr<step::Step> make_mortal(device::Device& device, const CaseRequest& request) {
@@ -150,6 +157,31 @@ TEST_P(SupervisorWithJobs, LosesExactlyTheCasesWhoseWorkersDie) {
   EXPECT_EQ(report.exit_code, model::kExitFailed);
 }
 
+CaseRequest wrong_case(const std::string& title) {
+  return small_case(title, step::minimax_m3::WritePath::kInsertKvA);
+}
+
+TEST_P(SupervisorWithJobs, LosesNoVerdictToAnExperimentThatEndsItsWorker) {
+  const RunReport report = check::run_check(
+      options_for({wrong_case("killed in an experiment"), wrong_case("hangs in an experiment"),
+                   wrong_case("throws in an experiment"), wrong_case()},
+                  GetParam()));
+  ASSERT_EQ(report.cases.size(), 4U);
+  const char* const words[] = {"killed by signal 9", "no sign of life for 5 s", "no more"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const CaseReport& one = report.cases[i];
+    EXPECT_FALSE(one.failure.has_value());
+    EXPECT_EQ(one.verdict, Verdict::kDiverged);
+    ASSERT_EQ(one.findings.size(), 1U) << i;
+    EXPECT_EQ(one.findings.front().mechanism, "elided-write");
+    EXPECT_EQ(one.findings.front().status, model::FindingStatus::kSuspected);
+    EXPECT_THAT(one.findings.front().not_runnable, HasSubstr(words[i]));
+  }
+  expect_elided_write(report.cases[3]);
+  EXPECT_EQ(report.cases[3].findings.front().status, model::FindingStatus::kConfirmed);
+  EXPECT_EQ(report.exit_code, model::kExitDiverged);
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, SupervisorWithJobs, testing::Values(1, 2));
 
 TEST(Supervisor, GivesTheNextCaseToAFreshWorkerAfterAStepThatThrew) {
@@ -164,6 +196,43 @@ TEST(Supervisor, GivesTheNextCaseToAFreshWorkerAfterAStepThatThrew) {
     expect_death(report.cases[i], "control", 1, "the weights are gone");
     expect_agreed(report.cases[i + 1]);
   }
+}
+
+/// Dies in its first experiment, and in every process after that one before it gets there.
+class DyingStep final : public WrappedStep {
+ public:
+  DyingStep(std::unique_ptr<step::Step> inner, std::string marker)
+      : WrappedStep{std::move(inner)}, marker_{std::move(marker)} {}
+
+  [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
+                                                            device::StreamRef stream) override {
+    if (std::filesystem::exists(marker_)) static_cast<void>(std::raise(SIGKILL));
+    if (captures_++ > 0) {
+      write_file(marker_, "");
+      static_cast<void>(std::raise(SIGKILL));
+    }
+    return WrappedStep::capture(request, stream);
+  }
+
+ private:
+  std::string marker_;
+  int captures_ = 0;
+};
+
+TEST(Supervisor, ReportsTheCaseAsItWasBeforeExperimentsWhereNoFreshWorkerGetsThatFar) {
+  const TempFolder folder;
+  CheckOptions options = options_for({wrong_case()});
+  options.factory = [&](device::Device& device, const CaseRequest& request) {
+    return std::make_unique<DyingStep>(check::make_builtin_step(device, request),
+                                       folder / "marker");
+  };
+  const RunReport report = check::run_check(options);
+  ASSERT_EQ(report.cases.size(), 1U);
+  EXPECT_FALSE(report.cases[0].failure.has_value());
+  EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged);
+  ASSERT_FALSE(report.cases[0].findings.empty());
+  EXPECT_EQ(report.cases[0].findings.front().status, model::FindingStatus::kSuspected);
+  EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("killed by signal 9")));
 }
 
 TEST(Supervisor, RefusesACaseThatItsFactoryRefuses) {

@@ -43,7 +43,10 @@ inline CheckedCase check_on_host(const check::CaseRequest& request,
                                  const check::StepFactory& factory = check::make_builtin_step) {
   const std::unique_ptr<device::Device> device = device::make_host_device({});
   CheckedCase checked;
-  checked.report = check::check_case(*device, request, 0, factory, checked.phases, checked.lost);
+  check::CaseResult result =
+      check::check_case(*device, request, 0, factory, {.observer = &checked.phases});
+  checked.report = std::move(result.report);
+  checked.lost = result.lost;
   return checked;
 }
 
