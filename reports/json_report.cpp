@@ -44,6 +44,12 @@ Json capacities_json(const std::vector<model::Capacity>& capacities) {
   return list;
 }
 
+Json matrix_json(const std::optional<model::ConfusionMatrix>& matrix) {
+  if (!matrix) return nullptr;
+  return Json{
+      {"counts", matrix->counts}, {"confirmed", matrix->confirmed}, {"wrong", matrix->wrong}};
+}
+
 Json run_json(const model::RunReport& report) {
   Json document;
   document["schema_version"] = kJsonSchemaVersion;
@@ -66,6 +72,7 @@ Json run_json(const model::RunReport& report) {
   document["capacities"] = capacities_json(report.capacities);
   document["limits"] = report.limits;
   document["seconds"] = json::number(report.seconds);
+  document["confusion_matrix"] = matrix_json(report.confusion);
   return document;
 }
 

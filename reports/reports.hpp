@@ -20,7 +20,7 @@ enum class Colour { kNever, kAlways };
 [[nodiscard]] std::unique_ptr<ReportWriter> make_html_report();
 
 /// Version of the JSON report's schema.
-inline constexpr const char* kJsonSchemaVersion = "1.0.0";
+inline constexpr const char* kJsonSchemaVersion = "1.1.0";
 
 /// `SUMMARY: graphsan: ...` on one line, without a newline.
 [[nodiscard]] std::string summary_line(const model::RunReport& report);

@@ -21,29 +21,6 @@ namespace {
 constexpr const char* kPlanted = "planted";
 constexpr const char* kTwins = "clean twins";
 
-/// Planted × found, over the cases of a report.
-class ConfusionMatrix {
- public:
-  explicit ConfusionMatrix(const model::RunReport& report) {
-    for (const model::CaseReport& one : report.cases) add(one);
-  }
-
-  [[nodiscard]] bool is_diagonal() const { return wrong_.empty(); }
-  [[nodiscard]] std::size_t faults() const { return faults_; }
-  [[nodiscard]] std::size_t twins() const { return twins_; }
-  [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
-  void print(std::ostream& out) const;
-
- private:
-  void add(const model::CaseReport& one);
-
-  std::map<std::string, std::map<std::string, int>> counts_;  ///< planted → found → cases
-  std::map<std::string, int> confirmed_;
-  std::vector<std::string> wrong_;
-  std::size_t faults_ = 0;
-  std::size_t twins_ = 0;
-};
-
 /// The verdict that a planted fault must lead to.
 bool is_expected(const std::string& mechanism, model::Verdict verdict) {
   if (mechanism == "numeric-noise" || mechanism == "topk-tie") {
@@ -53,9 +30,8 @@ bool is_expected(const std::string& mechanism, model::Verdict verdict) {
   return verdict == model::Verdict::kDiverged || verdict == model::Verdict::kHazard;
 }
 
-void ConfusionMatrix::add(const model::CaseReport& one) {
+void add(model::ConfusionMatrix& matrix, const model::CaseReport& one) {
   const bool twin = one.group == kTwins;
-  (twin ? twins_ : faults_) += 1;
   const std::string mechanism = one.config.fault.substr(0, one.config.fault.find(':'));
   const std::string planted = twin ? "none" : mechanism;
   std::set<std::string> found;
@@ -64,9 +40,9 @@ void ConfusionMatrix::add(const model::CaseReport& one) {
     found.insert(finding.mechanism);
     confirmed = confirmed && finding.status == model::FindingStatus::kConfirmed;
   }
-  for (const std::string& id : found) ++counts_[planted][id];
-  if (found.empty()) ++counts_[planted]["none"];
-  confirmed_[planted] += !found.empty() && confirmed ? 1 : 0;
+  for (const std::string& id : found) ++matrix.counts[planted][id];
+  if (found.empty()) ++matrix.counts[planted]["none"];
+  if (!twin) matrix.confirmed[planted] += !found.empty() && confirmed ? 1 : 0;
   // A hazard did not bite, so no experiment has anything to make right.
   const bool settled = confirmed || one.verdict == model::Verdict::kHazard;
   const bool right = twin ? found.empty() && one.verdict == model::Verdict::kAgreed
@@ -78,15 +54,15 @@ void ConfusionMatrix::add(const model::CaseReport& one) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", finding.mechanism,
                          to_string(finding.status));
   }
-  wrong_.push_back(fmt::format("{}{}: {}; verdict {}{}", twin ? "clean twin of " : "",
-                               one.config.fault, names.empty() ? "nothing found" : names,
-                               to_string(one.verdict),
-                               one.failure ? "; failed: " + one.failure->what : std::string{}));
+  matrix.wrong.push_back(
+      fmt::format("{}{}: {}; verdict {}{}", twin ? "clean twin of " : "", one.config.fault,
+                  names.empty() ? "nothing found" : names, to_string(one.verdict),
+                  one.failure ? "; failed: " + one.failure->what : std::string{}));
 }
 
-void ConfusionMatrix::print(std::ostream& out) const {
+void print(const model::ConfusionMatrix& matrix, std::ostream& out) {
   std::set<std::string> columns;
-  for (const auto& [planted, row] : counts_) {
+  for (const auto& [planted, row] : matrix.counts) {
     columns.insert(planted);
     for (const auto& [found, count] : row) columns.insert(found);
   }
@@ -95,13 +71,14 @@ void ConfusionMatrix::print(std::ostream& out) const {
   out << fmt::format("{:<24}", "planted \\ found");
   for (const auto& [id, column] : number) out << fmt::format("{:>4}", column);
   out << "   confirmed\n";
-  for (const auto& [planted, row] : counts_) {
+  for (const auto& [planted, row] : matrix.counts) {
     out << fmt::format("{:>2} {:<21}", number.at(planted), planted);
     for (const auto& [id, column] : number) {
       const auto count = row.find(id);
       out << (count == row.end() ? "   ." : fmt::format("{:>4}", count->second));
     }
-    out << (planted == "none" ? std::string{} : fmt::format("   {:>9}", confirmed_.at(planted)))
+    out << (planted == "none" ? std::string{}
+                              : fmt::format("   {:>9}", matrix.confirmed.at(planted)))
         << '\n';
   }
 }
@@ -181,19 +158,26 @@ int SelftestCommand::run(Context& context) {
     options.on_progress = [&](const check::Progress& p) { line.show(p); };
     report = check::run_check(options);
   }
-  const ConfusionMatrix matrix{report};
-  std::ostream& out = outputs.json_on_stdout() ? context.err : context.out;
-  matrix.print(out);
-  for (const std::string& line : matrix.wrong()) out << "  wrong: " << line << '\n';
-  outputs.write(report, context, false);
+  const model::ConfusionMatrix& matrix = report.confusion.emplace();
+  for (const model::CaseReport& one : report.cases) add(*report.confusion, one);
   const bool failed = std::any_of(report.cases.begin(), report.cases.end(),
                                   [](const model::CaseReport& one) { return one.failure; });
+  const bool diagonal = matrix.wrong.empty();
+  report.exit_code = failed || !report.complete ? model::kExitFailed
+                     : diagonal                 ? model::kExitAgreed
+                                                : model::kExitDiverged;
+  std::ostream& out = outputs.json_on_stdout() ? context.err : context.out;
+  print(matrix, out);
+  for (const std::string& line : matrix.wrong) out << "  wrong: " << line << '\n';
+  outputs.write(report, context, false);
+  const auto twins = static_cast<std::size_t>(
+      std::count_if(report.cases.begin(), report.cases.end(),
+                    [](const model::CaseReport& one) { return one.group == kTwins; }));
   out << fmt::format("SUMMARY: graphsan: selftest: {}: {} faults and {} clean twins, {} wrong ({})",
-                     matrix.is_diagonal() ? "diagonal" : "not diagonal", matrix.faults(),
-                     matrix.twins(), matrix.wrong().size(), report.environment.device_name)
+                     diagonal ? "diagonal" : "not diagonal", report.cases.size() - twins, twins,
+                     matrix.wrong.size(), report.environment.device_name)
       << std::endl;
-  if (failed || !report.complete) return model::kExitFailed;
-  return matrix.is_diagonal() ? model::kExitAgreed : model::kExitDiverged;
+  return report.exit_code;
 }
 
 }  // namespace

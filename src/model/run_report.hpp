@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,6 +89,14 @@ struct Environment {
   std::string operating_system;
 };
 
+/// What a run over planted faults found: planted × found.
+struct ConfusionMatrix {
+  std::map<std::string, std::map<std::string, int>>
+      counts;                            ///< planted → found → cases; `none` too
+  std::map<std::string, int> confirmed;  ///< planted → cases confirmed
+  std::vector<std::string> wrong;        ///< what is off the diagonal, in words
+};
+
 /// What a run found; everything that a report may say.
 struct RunReport {
   std::string tool_version;
@@ -103,6 +112,7 @@ struct RunReport {
   std::vector<ErrorBudget> error_budgets;
   std::vector<Capacity> capacities;
   std::vector<std::string> limits;  ///< what was not hashed or not covered in the whole run
+  std::optional<ConfusionMatrix> confusion;  ///< selftest only
   double seconds = 0;
 };
 

@@ -10,10 +10,11 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Stored apart from the other fields of a run, one by one.
-ELSEWHERE = {("RunReport", "cases"), ("RunReport", "environment")}
-# Not part of a recording: events pass by, and digests have a form of their own.
+ELSEWHERE = {("RunReport", "cases"), ("RunReport", "environment"), ("RunReport", "confusion")}
+# Not part of a recording: events pass by, digests have a form of their own, and a selftest, which
+# alone has a matrix, is not recorded.
 NOT_RECORDED = {"Digest", "EventKey", "PhaseStarted", "WorkLaunched", "SegmentCaptured", "RowsHashed",
-                "RowDiffers", "AllocationChanged", "Event"}
+                "RowDiffers", "AllocationChanged", "Event", "ConfusionMatrix"}
 
 
 def structs(text):
