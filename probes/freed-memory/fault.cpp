@@ -61,7 +61,7 @@ class TableProgram : public StepProgram {
   Requests requests_;
 };
 
-class KeyScale final : public TableProgram {
+class KeyScale : public TableProgram {
  public:
   KeyScale(const Config& config, Repaired repaired)
       : TableProgram{two_step_path(config), repaired} {}
@@ -96,6 +96,13 @@ class KeyScale final : public TableProgram {
     launch_fill_float(shared.device, stream, {static_cast<float*>(table), 1, 1.0F});
   }
   [[nodiscard]] float request_value() const override { return 2.0F; }
+};
+
+/// The same where nobody has asked for the block yet: every replay still finds the scale there.
+class IdleKeyScale final : public KeyScale {
+ public:
+  using KeyScale::KeyScale;
+  void refill(const RefillContext&) override {}
 };
 
 /// The key norm's weights of the last layer, cast.
@@ -171,6 +178,11 @@ void add_freed_memory_faults(std::vector<PlantedFault>& faults) {
                          .variant = "k-scale",
                          .description = "the key scale is made before capture and dropped after it",
                          .options = "--kv-dtype fp8_e5m2 --write-path two-step"}));
+  faults.push_back(planted<IdleKeyScale>(
+      {.id = "freed-memory",
+       .variant = "idle",
+       .description = "the key scale is dropped after capture and nothing has been put there yet",
+       .options = "--kv-dtype fp8_e4m3 --write-path two-step"}));
   faults.push_back(planted<KeyNorm>(
       {.id = "freed-memory",
        .variant = "norm-weights",

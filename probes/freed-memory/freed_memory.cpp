@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "probes/differences.hpp"
@@ -19,6 +20,25 @@ std::string fix_text() {
          "capture from the graph's own pool.";
 }
 
+/// What the graph leaves in those layers in the first step that it replays.
+std::vector<RowKey> results_in(const Facts& facts, const std::set<int>& layers) {
+  std::vector<RowKey> keys;
+  const auto replayed = std::find_if(facts.steps.begin(), facts.steps.end(),
+                                     [](const model::StepFacts& step) { return step.covered; });
+  if (replayed == facts.steps.end()) return keys;
+  for (const model::WriteSets& sets : facts.writes) {
+    const int layer = facts.caches[static_cast<std::size_t>(sets.cache)].layer;
+    if (sets.step != replayed->step || !layers.contains(layer)) continue;
+    for (const std::int64_t row : sets.graph) keys.push_back({sets.step, sets.cache, row});
+  }
+  for (const int layer : layers) {
+    for (int lane = 0; lane < replayed->tokens; ++lane) {
+      keys.push_back({replayed->step, layer, lane, diagnose::SpotKind::kOutput});
+    }
+  }
+  return keys;
+}
+
 /// The graph names memory that was freed since, and may be used by others.
 class FreedMemoryProbe final : public diagnose::Probe {
  public:
@@ -30,6 +50,7 @@ class FreedMemoryProbe final : public diagnose::Probe {
     std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), layers);
     const bool bites = !keys.empty();
     if (!bites && differs(facts)) return {};
+    if (!bites) keys = results_in(facts, layers);
     Suspicion suspicion = suspect(facts, "freed-memory", std::move(keys));
     const NodeUse& first = uses.front();
     suspicion.finding.summary =
@@ -41,12 +62,12 @@ class FreedMemoryProbe final : public diagnose::Probe {
           fmt::format("{} operands in all name memory that was freed", uses.size()));
     }
     suspicion.finding.fix = fix_text();
+    point_to(suspicion.finding, *first.node);
     if (bites) {
-      point_to(suspicion.finding, *first.node);
       confirm_by(suspicion, diagnose::Change::kKeepFreed);
     } else {
-      suspicion.finding.not_runnable =
-          "nothing differs, so no experiment has anything to make right";
+      confirm_by(suspicion, diagnose::Change::kPoisonFreed);
+      suspicion.refutable = false;
     }
     return {std::move(suspicion)};
   }

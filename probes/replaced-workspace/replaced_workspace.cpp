@@ -15,8 +15,7 @@ using model::Facts;
 
 /// The block was free when the capture ended, and is known by the name of what had it.
 bool had_a_holder(const model::AddressUse& use) {
-  return use.captured_owner == model::OwnerKind::kFreeBlock &&
-         use.captured_owner_name != "freed block";
+  return use.captured_owner == model::OwnerKind::kFreeBlock && !use.captured_owner_name.empty();
 }
 
 /// Lost memory for which eager names a named buffer: a holder that lives on elsewhere.

@@ -119,8 +119,8 @@ class WrongEverywhereProbe final : public diagnose::Probe {
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
     if (!facts.reference_ran || !wrong(facts).empty() || only_eager_rows(facts))
       return std::nullopt;
-    return "in step 0 eager's rows, selections and outputs are those of the reference ops, up to "
-           "rounding";
+    return "eager's rows and selections, and its outputs in the first and the last step, are those "
+           "of the reference ops, up to rounding";
   }
 };
 

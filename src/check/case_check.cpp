@@ -58,12 +58,32 @@ std::string capture_metadata(const CaseRequest& request) {
   return "none";
 }
 
+/// A finding beside which other differences stand is not the whole answer.
+void note_unexplained(model::CaseReport& report, const std::vector<diagnose::RowKey>& rows) {
+  if (rows.empty()) return;
+  const diagnose::RowKey& first = rows.front();
+  std::string place = fmt::format("an output of layer {}, lane {}", first.cache, first.row);
+  if (first.kind == diagnose::SpotKind::kSelection) {
+    place = fmt::format("the top-k of layer {}, lane {}", first.cache, first.row);
+  } else if (first.kind == diagnose::SpotKind::kRow) {
+    const model::CacheLayout& layout =
+        report.facts.caches.at(static_cast<std::size_t>(first.cache));
+    place = fmt::format("layer {} {}, page {} slot {}", layout.layer, to_string(layout.kind),
+                        layout.page_of(first.row), layout.slot_of(first.row));
+  }
+  report.notes.push_back(
+      fmt::format("{} differences are explained by no finding, first {} in step "
+                  "{}: there is more than the findings say",
+                  rows.size(), place, first.step));
+}
+
 /// Completes a case by a diagnosis and its verdict.
 void conclude(model::CaseReport& report, diagnose::Diagnosis diagnosis,
               const step::StepDescription& description) {
   report.findings = std::move(diagnosis.findings);
   report.ruled_out = std::move(diagnosis.ruled_out);
   report.experiments = std::move(diagnosis.experiments);
+  note_unexplained(report, diagnosis.unexplained);
   judge(report, {description.selects_blocks, description.block_size, description.top_k});
 }
 

@@ -45,7 +45,7 @@ struct CaseResult {
 /// Told of a case while it runs.
 struct CaseWatch {
   model::Observer* observer = nullptr;
-  ExperimentWatch experiments;
+  ExperimentWatch experiments = {};
   /// Called before the first experiment with the case as it is judged without any; may be empty.
   std::function<void(const model::CaseReport&)> on_draft = nullptr;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagnose/experiment_parts.hpp"
+#include "diagnose/graph_match.hpp"
 #include "diagnose/patched_execs.hpp"
 #include "diagnose/step_experiments.hpp"
 
@@ -19,11 +20,10 @@ constexpr std::size_t kMostPairs = 8;
 /// A segment of some step's graph that has the number, and the nodes, of the one in the facts.
 bool StepExperiments::is_segment(const step::Segment& segment, int number) {
   const auto at = static_cast<std::size_t>(number);
-  const std::size_t nodes = run_.facts.segments[at].nodes.size();
   for (int step = 0; step < static_cast<int>(run_.facts.steps.size()); ++step) {
     const std::span<const step::Segment> segments = run_.capture.step->segments(step);
     if (at < segments.size() && segments[at].graph == segment.graph) {
-      return runner_.device().nodes(segment.graph).size() == nodes;
+      return replays_shown_nodes(runner_, run_, step);
     }
   }
   return false;
@@ -117,7 +117,11 @@ ExperimentResult StepExperiments::patch(const Intervention& intervention,
                                         std::span<const RowKey> rows) {
   if (!run_.padded_eager) return NotRunnable{"no padded-eager arm to take the live values from"};
   PatchedExecs execs{runner_, run_, intervention};
-  if (!execs.has_live_values()) return NotRunnable{"no eager launch corresponds to the node"};
+  if (!execs.has_live_values()) {
+    return NotRunnable{intervention.change == Change::kReplaceCopySources
+                           ? "no eager copy corresponds to the node, or none whose bytes were kept"
+                           : "no eager launch corresponds to the node"};
+  }
   Wrong changed;
   for (int i = 0; i < kRepeats; ++i) changed.merge(wrong_in(replay_patched(execs, false)));
   return make_outcome(rows, changed, wrong_in(replay_patched(execs, true)));
@@ -245,22 +249,6 @@ ExperimentResult StepExperiments::relaunch_escaped(std::span<const RowKey> rows)
   Wrong changed;
   for (int i = 0; i < kRepeats; ++i) changed.merge(pass(true));
   return make_outcome(rows, changed, sham);
-}
-
-ExperimentResult StepExperiments::replay_again(std::span<const RowKey> rows) {
-  constexpr int kReplays = 4;
-  const std::vector<std::uint64_t> first = digests(run_.graph, rows);
-  Outcome outcome;
-  outcome.rows = rows.size();
-  outcome.repeats = kReplays;
-  std::vector<bool> moved(rows.size(), false);
-  for (int i = 0; i < kReplays; ++i) {
-    const std::vector<std::uint64_t> again = digests(replay(run_.capture, {}), rows);
-    for (std::size_t j = 0; j < rows.size(); ++j) moved[j] = moved[j] || first[j] != again[j];
-  }
-  outcome.hit_with_change =
-      static_cast<std::uint64_t>(std::count(moved.begin(), moved.end(), true));
-  return outcome;
 }
 
 }  // namespace graphsan::diagnose

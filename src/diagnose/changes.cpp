@@ -54,13 +54,9 @@ Words words_of(Change change) {
       return {"every copy from host memory waited for", "copies left in flight"};
     case Change::kRelaunchEscaped:
       return {"the escaped launches issued after each replay", "not issued"};
-    case Change::kEagerAgain:
-      return {"a further eager pass from the same state", "a pass compared with itself"};
     case Change::kDrawAgain:
       return {"each step run twice: eager draws anew, the graph repeats itself",
               "a run compared with itself"};
-    case Change::kReplayAgain:
-      return {"replayed again from the same state", "digests taken twice"};
   }
   throw std::logic_error{"a change that is no enumerator"};
 }
@@ -76,9 +72,7 @@ bool counts_changes(Change change) {
     case Change::kPoisonPadLanes:
     case Change::kPoisonFreed:
     case Change::kPoisonGraphPool:
-    case Change::kEagerAgain:
     case Change::kDrawAgain:
-    case Change::kReplayAgain:
     case Change::kTryScalars:
       return true;
     case Change::kPadLanesDoNotMatter:

@@ -132,6 +132,7 @@ class Diagnostician {
         facts_.outputs.empty()) {
       return std::move(out_);
     }
+    list_unexplained();
     rule_out_quiet();
     std::erase_if(out_.ruled_out,
                   [&](const model::RuledOut& out) { return is_found(out.mechanism); });
@@ -163,7 +164,42 @@ class Diagnostician {
       explained_.insert(suspicion.rows.begin(), suspicion.rows.end());
       name_writers(conclusion.finding, suspicion.rows);
     }
+    claimed_.insert(suspicion.rows.begin(), suspicion.rows.end());
     out_.findings.push_back(std::move(conclusion.finding));
+  }
+
+  /// What a finding that names no single difference says of itself covers its caches and layers.
+  [[nodiscard]] bool is_claimed(const RowKey& key, model::CacheKind kind, int layer) const {
+    if (claimed_.contains(key) || is_withheld(key)) return true;
+    return std::any_of(out_.findings.begin(), out_.findings.end(),
+                       [&](const model::Finding& finding) {
+                         return std::any_of(finding.where.begin(), finding.where.end(),
+                                            [&](const model::Where& place) {
+                                              return place.cache == kind && place.layer == layer;
+                                            });
+                       });
+  }
+
+  void list_unexplained() {
+    if (out_.findings.empty()) return;
+    const auto consider = [&](const RowKey& key, model::CacheKind kind, int layer) {
+      if (!is_claimed(key, kind, layer)) out_.unexplained.push_back(key);
+    };
+    for (const model::RowDifference& row : facts_.rows) {
+      if (model::is_consequence(facts_, row)) continue;
+      const model::CacheLayout& layout = facts_.caches[static_cast<std::size_t>(row.cache)];
+      consider({row.step, row.cache, row.row}, layout.kind, layout.layer);
+    }
+    for (const model::TopKDifference& top_k : facts_.top_k) {
+      if (top_k.carried || model::is_consequence(facts_, top_k)) continue;
+      consider({top_k.step, top_k.layer, top_k.lane, SpotKind::kSelection}, model::CacheKind::kTopK,
+               top_k.layer);
+    }
+    for (const model::OutputDifference& output : facts_.outputs) {
+      if (output.carried || model::is_consequence(facts_, output)) continue;
+      consider({output.step, output.layer, output.lane, SpotKind::kOutput},
+               model::CacheKind::kOutput, output.layer);
+    }
   }
 
   /// A suspicion may have been refuted for differences that are another mechanism's: it is asked
@@ -269,7 +305,8 @@ class Diagnostician {
   Diagnosis out_;
   std::vector<std::string> quiet_;
   std::set<std::string> refuted_;
-  std::set<RowKey> explained_;
+  std::set<RowKey> explained_;                           ///< by confirmed findings
+  std::set<RowKey> claimed_;                             ///< by findings
   std::vector<std::pair<std::string, Suspicion>> open_;  ///< refuted so far
 };
 

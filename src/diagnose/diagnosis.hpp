@@ -13,6 +13,8 @@ struct Diagnosis {
   std::vector<model::Finding> findings;  ///< ordered by what broke first
   std::vector<model::RuledOut> ruled_out;
   std::vector<model::ExperimentRecord> experiments;
+  /// Differences at first hand that no finding claims, where there is a finding; ordered.
+  std::vector<RowKey> unexplained;
 };
 
 /// Asks every probe of the registry in order, confirms each suspicion, and rules out the rest.

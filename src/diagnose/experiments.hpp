@@ -68,7 +68,7 @@ enum class Change : std::uint8_t {
   /// A capture whose freed memory is not used again while it lives. Sham: a capture as before.
   kKeepFreed,
   /// Two patterns in the free blocks before each replay. Sham: the same pattern twice. Effect: what
-  /// changes.
+  /// changes; what does not is not counted.
   kPoisonFreed,
   /// The same with the blocks of the graph pool.
   kPoisonGraphPool,
@@ -79,15 +79,9 @@ enum class Change : std::uint8_t {
   /// The launches that escaped the capture issued after each replay, and the graph run once more.
   /// Sham: the graph run once more without them.
   kRelaunchEscaped,
-  /// A further eager pass from the same state. Sham: comparison of a pass with itself. Effect: what
-  /// changes.
-  kEagerAgain,
   /// Each step prepared and run twice: eager draws anew (that is the effect), the graph repeats
   /// itself (else the effect is 0). Sham: the first run compared with itself.
-  kDrawAgain,
-  /// The same step replayed several times from one state. Sham: digests taken twice. Effect: what
-  /// changes.
-  kReplayAgain
+  kDrawAgain
 };
 
 /// How reports name the change, and its sham.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "diagnose/experiment_parts.hpp"
@@ -26,9 +27,47 @@ std::vector<std::byte> activation(const step::InputView& input, std::uint16_t bf
   return lane;
 }
 
+/// The slot mapping of one step and kind of cache.
+class Mapping {
+ public:
+  Mapping(const model::StepFacts& step, model::CacheKind kind) : step_{&step}, kind_{kind} {}
+
+  [[nodiscard]] std::int64_t row_of(std::size_t lane) const {
+    const model::Lane& one = step_->lanes.at(lane);
+    return kind_ == model::CacheKind::kIndexKey ? one.index_slot : one.slot;
+  }
+  /// The lane that must write the row; empty where none must.
+  [[nodiscard]] std::optional<std::size_t> lane_of(std::int64_t row) const {
+    for (std::size_t lane = 0; lane < step_->lanes.size(); ++lane) {
+      if (step_->lanes[lane].real && row_of(lane) == row) return lane;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const model::StepFacts* step_;
+  model::CacheKind kind_;
+};
+
+/// The row that plays the part of `key` with another number of lanes: its lane's, which in a
+/// prefill is another token's there. A row that no lane must write stays itself, unless a lane must
+/// write it there: then nothing can be said of it.
+std::optional<RowKey> counterpart(const RowKey& key, model::CacheKind kind,
+                                  const model::StepFacts& before, const model::StepFacts& after) {
+  if (key.kind != SpotKind::kRow) return key;
+  const Mapping there{after, kind};
+  RowKey other = key;
+  if (const auto lane = Mapping{before, kind}.lane_of(key.row)) {
+    other.row = there.row_of(*lane);
+    return other;
+  }
+  if (there.lane_of(key.row)) return std::nullopt;
+  return other;
+}
+
 }  // namespace
 
-StepExperiments::Wrong StepExperiments::run_reshaped(int tokens) {
+StepExperiments::Wrong StepExperiments::wrong_with(int tokens, std::span<const RowKey> rows) {
   const std::unique_ptr<step::Step> step = runner_.step().reshaped({.tokens = tokens});
   run::ArmRunner runner{*step, runner_.device(), observer_, case_index_};
   run::PassOptions select;
@@ -47,7 +86,17 @@ StepExperiments::Wrong StepExperiments::run_reshaped(int tokens) {
       wrong.insert({top_k.step, top_k.layer, top_k.lane, SpotKind::kSelection});
     }
   }
-  return wrong;
+  Wrong still;
+  for (const RowKey& row : rows) {
+    const auto at = static_cast<std::size_t>(row.step);
+    const model::CacheKind kind =
+        row.kind == SpotKind::kRow ? run_.facts.caches.at(static_cast<std::size_t>(row.cache)).kind
+                                   : model::CacheKind::kOutput;
+    const std::optional<RowKey> other =
+        counterpart(row, kind, run_.facts.steps.at(at), steps.at(at));
+    if (!other || wrong.contains(*other)) still.insert(row);
+  }
+  return still;
 }
 
 ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
@@ -62,7 +111,7 @@ ExperimentResult StepExperiments::fill_bucket(std::span<const RowKey> rows) {
   if (runner_.step().reshaped({.tokens = bucket}) == nullptr) {
     return NotRunnable{"this step cannot run another number of lanes"};
   }
-  Outcome outcome = make_outcome(rows, run_reshaped(bucket), run_reshaped(tokens));
+  Outcome outcome = make_outcome(rows, wrong_with(bucket, rows), wrong_with(tokens, rows));
   outcome.observations.push_back("with " + std::to_string(bucket) + " real lanes in a bucket of " +
                                  std::to_string(bucket) + ", " +
                                  std::to_string(outcome.hit_with_change) + " of " +

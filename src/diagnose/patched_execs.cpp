@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "diagnose/graph_match.hpp"
 #include "trace/alignment.hpp"
 #include "trace/work_recorder.hpp"
 
@@ -34,18 +35,17 @@ void PatchedExecs::find_live_values() {
       Live live{&log.work[index], nullptr};
       const auto copied = log.copied.find(index);
       if (copied != log.copied.end()) live.copied = &copied->second;
+      // Without what the copy found there is nothing to point the node at.
+      if (intervention_.change == Change::kReplaceCopySources && live.copied == nullptr) continue;
       live_[{node.segment, node.node}][log.step] = live;
       has_live_values_ = true;
     }
   }
   for (int step = 0; step < static_cast<int>(run_.facts.steps.size()); ++step) {
+    if (!replays_shown_nodes(runner_, run_, step)) continue;
     const std::span<const step::Segment> segments = run_.capture.step->segments(step);
-    if (segments.size() != run_.facts.segments.size()) continue;
     for (std::size_t i = 0; i < segments.size(); ++i) {
-      if (!segments[i].graph) continue;
-      if (runner_.device().nodes(segments[i].graph).size() == run_.facts.segments[i].nodes.size()) {
-        segment_of_graph_[segments[i].graph.raw] = static_cast<int>(i);
-      }
+      if (segments[i].graph) segment_of_graph_[segments[i].graph.raw] = static_cast<int>(i);
     }
   }
 }
@@ -146,9 +146,8 @@ void PatchedExecs::patch_copy(device::GraphExecRef exec, const device::NodeInfo&
   if (intervention_.change == Change::kReplaceCopySources) {
     const auto* source = static_cast<const std::byte*>(params.source);
     // Only read: the program may have freed it, and the sham reads what the graph would.
-    params.source = sham || live.copied == nullptr
-                        ? host_copy(source, {source, params.bytes})
-                        : host_copy(source, live_bytes(*live.copied, params.bytes));
+    params.source = sham ? host_copy(source, {source, params.bytes})
+                         : host_copy(source, live_bytes(*live.copied, params.bytes));
   } else if (!sham) {
     if (names("destination")) params.destination = live.record->copy->destination;
     if (names("source")) params.source = live.record->copy->source;

@@ -6,8 +6,27 @@
 
 namespace graphsan::diagnose {
 
+std::string StepExperiments::foreign_owner(std::uint64_t captured) {
+  const device::OwnedRange then = run_.capture.addresses.resolve(captured, 0);
+  const device::OwnedRange now = runner_.step().addresses().resolve(captured, 0);
+  if (now.owner == device::Owner::kUnknown) {
+    const device::Owner kind = runner_.device().memory_kind(reinterpret_cast<void*>(captured));
+    return kind == device::Owner::kUnknown ? "nobody: the memory is gone" : "";
+  }
+  const bool same = now.owner == then.owner && now.name == then.name;
+  if (same || now.owner == device::Owner::kFreeBlock) return "";
+  return now.name.empty() ? "somebody else" : now.name;
+}
+
 ExperimentResult StepExperiments::refresh_inputs(const Intervention& intervention,
                                                  std::span<const RowKey> rows) {
+  for (const auto& [name, captured] : run_.capture.inputs) {
+    if (!is_named(intervention.names, name)) continue;
+    const std::string owner = foreign_owner(captured);
+    if (owner.empty()) continue;
+    return NotRunnable{"the address that was captured for " + name + " now belongs to " + owner +
+                       ", and is not to be written"};
+  }
   std::size_t found = 0;
   const auto set = [&](int step, bool live) {
     const run::StepLog& log = reference_arm().steps.at(static_cast<std::size_t>(step));
@@ -75,6 +94,8 @@ ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bo
   run::Capture capture = runner_.capture(request, options_.capture_over_history);
   Outcome outcome = with_poison(rows, capture, poison, static_cast<int>(std::size(kPatterns)));
   if (blocks == 0) return NotRunnable{"the step has no such block"};
+  // Which rows follow from a free block is what is asked, and none has to.
+  if (!graph_pool && outcome.hit_with_change != 0) outcome.rows = outcome.hit_with_change;
   return outcome;
 }
 
@@ -90,22 +111,6 @@ ExperimentResult StepExperiments::wait_for_copies(std::span<const RowKey> rows) 
   }
   device.set_wait_for_copies(false);
   return make_outcome(rows, changed, replay_wrong({}));
-}
-
-ExperimentResult StepExperiments::eager_again(std::span<const RowKey> rows) {
-  const std::vector<std::uint64_t> first = digests(run_.eager, rows);
-  Outcome outcome;
-  outcome.rows = rows.size();
-  outcome.repeats = kRepeats;
-  std::vector<bool> moved(rows.size(), false);
-  for (int i = 0; i < kRepeats; ++i) {
-    const std::vector<std::uint64_t> again = digests(
-        runner_.run_eager(step::Arm::kEager, model::Phase::kControl, run::PassOptions{}), rows);
-    for (std::size_t j = 0; j < rows.size(); ++j) moved[j] = moved[j] || first[j] != again[j];
-  }
-  outcome.hit_with_change =
-      static_cast<std::uint64_t>(std::count(moved.begin(), moved.end(), true));
-  return outcome;
 }
 
 ExperimentResult StepExperiments::draw_again(std::span<const RowKey> rows) {

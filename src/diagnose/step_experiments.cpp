@@ -47,8 +47,21 @@ ExperimentResult StepExperiments::run(const Intervention& intervention,
         "with --carry damage goes on from step to step, and an experiment looks at one step: run "
         "without it"};
   }
-  if (intervention.change == Change::kEagerAgain) return eager_again(rows);
   if (auto reason = nothing_captured(run_)) return *reason;
+  moved_.clear();
+  ExperimentResult result = make(intervention, rows);
+  const auto moved = static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [&](const RowKey& row) { return moved_.contains(row); }));
+  if (auto* outcome = std::get_if<Outcome>(&result); outcome != nullptr && moved != 0) {
+    outcome->observations.push_back(
+        std::to_string(moved) + " of the rows that count as right are now written where they " +
+        "belong with bytes that still differ, as earlier damage explains");
+  }
+  return result;
+}
+
+ExperimentResult StepExperiments::make(const Intervention& intervention,
+                                       std::span<const RowKey> rows) {
   switch (intervention.change) {
     case Change::kLiveCapture:
       return live_capture(rows);
@@ -86,12 +99,8 @@ ExperimentResult StepExperiments::run(const Intervention& intervention,
       return wait_for_copies(rows);
     case Change::kRelaunchEscaped:
       return relaunch_escaped(rows);
-    case Change::kEagerAgain:
-      return eager_again(rows);
     case Change::kDrawAgain:
       return draw_again(rows);
-    case Change::kReplayAgain:
-      return replay_again(rows);
   }
   return NotRunnable{"no such change"};
 }
@@ -107,7 +116,7 @@ StepExperiments::Wrong StepExperiments::wrong_in(const run::ArmLog& log, bool ca
     // else.
     const RowKey key{row.step, row.cache, row.row};
     const bool moved = row.row_class == model::RowClass::kWrongValue && is_misplaced(key);
-    if (!moved) wrong.insert(key);
+    (moved ? moved_ : wrong).insert(key);
   }
   const std::vector<model::StepFacts> steps = run::plans(runner_.step());
   for (const auto& output : run::compare_outputs(steps, run_.eager, log, carried)) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "diagnose/experiments.hpp"
@@ -48,9 +49,12 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] bool is_paddings(const model::RowDifference& row) const;
 
   // One a change.
+  [[nodiscard]] ExperimentResult make(const Intervention& intervention,
+                                      std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult live_capture(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult fill_bucket(std::span<const RowKey> rows);
-  [[nodiscard]] Wrong run_reshaped(int tokens);
+  /// Which of the rows are wrong, each by the part that it plays, with that many real lanes.
+  [[nodiscard]] Wrong wrong_with(int tokens, std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult poison_pad_lanes(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult pad_lanes_do_not_matter(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult neutral_pads(const Intervention& intervention,
@@ -66,6 +70,8 @@ class StepExperiments final : public Experiments {
                                              std::span<const RowKey> rows);
   /// A replay of all steps with the execs' nodes patched, or set to what they are.
   [[nodiscard]] run::ArmLog replay_patched(PatchedExecs& execs, bool sham);
+  /// Who else owns an address that the capture knew as an input's; empty where it may be written.
+  [[nodiscard]] std::string foreign_owner(std::uint64_t captured);
   [[nodiscard]] ExperimentResult refresh_inputs(const Intervention& intervention,
                                                 std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult set_opaque(const Intervention& intervention,
@@ -76,9 +82,7 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] ExperimentResult other_graph(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult wait_for_copies(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult relaunch_escaped(std::span<const RowKey> rows);
-  [[nodiscard]] ExperimentResult eager_again(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult draw_again(std::span<const RowKey> rows);
-  [[nodiscard]] ExperimentResult replay_again(std::span<const RowKey> rows);
 
   [[nodiscard]] const run::ArmLog& reference_arm() const;
   void upload(void* to, std::span<const std::byte> bytes);
@@ -89,6 +93,7 @@ class StepExperiments final : public Experiments {
   run::CaseOptions options_;
   model::Observer& observer_;
   int case_index_;
+  Wrong moved_;      ///< rows counted as right since the last change began, with other bytes
   Wrong misplaced_;  ///< rows that are missing or stray in the case's own replay
 };
 

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnose/graph_match.hpp"
 #include "diagnose/prefix_search.hpp"
 #include "diagnose/step_experiments.hpp"
 
@@ -9,13 +10,12 @@ namespace graphsan::diagnose {
 
 std::optional<Writer> StepExperiments::writer_of(const RowKey& row) {
   const std::span<const step::Segment> segments = run_.capture.step->segments(row.step);
-  if (segments.size() != run_.facts.segments.size()) return std::nullopt;
+  if (!replays_shown_nodes(runner_, run_, row.step)) return std::nullopt;
   std::vector<std::pair<std::size_t, std::size_t>> nodes;  // (segment, node) in order
   std::map<void*, std::pair<std::size_t, PrefixExec>> execs;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (!segments[i].graph) continue;
     PrefixExec exec{runner_.device(), segments[i].graph};
-    if (exec.nodes() != run_.facts.segments[i].nodes.size()) return std::nullopt;
     for (std::size_t node = 0; node < exec.nodes(); ++node) nodes.emplace_back(i, node);
     execs.emplace(segments[i].graph.raw, std::pair{nodes.size() - exec.nodes(), std::move(exec)});
   }

@@ -16,7 +16,7 @@ constexpr std::int64_t kFullHashBytes = std::int64_t{256} << 20;
 constexpr std::uint64_t kNoncePattern = 0x6E6F'6E63'0000'0000ULL;
 
 /// Sources of this size and less are kept with a copy from host memory.
-constexpr std::size_t kCopiedBytes = std::size_t{1} << 20;
+constexpr std::size_t kCopiedBytes = std::size_t{64} << 20;
 
 /// Collects the work that a device is given during its life.
 class WorkTap final : public device::WorkListener {
@@ -209,11 +209,12 @@ std::vector<OpaqueLog> ArmRunner::read_opaque() {
   return logs;
 }
 
-void ArmRunner::consult_reference(StepLog& log, step::Arm arm) {
+void ArmRunner::consult_reference(StepLog& log, step::Arm arm, bool with_outputs) {
   if (step_->oracle() == nullptr) return;
   for (int cache = 0; cache < static_cast<int>(caches_.views().size()); ++cache) {
     log.lane_rows[cache] = step_->oracle()->lane_rows(log.step, arm, cache, stream());
   }
+  if (!with_outputs) return;
   for (const OutputRows& output : log.outputs) {
     if (output.layout.kind != model::CacheKind::kOutput) continue;
     log.attended[output.layout.layer] =
@@ -234,8 +235,9 @@ void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputW
       log.selections.push_back(step_->oracle()->select(step, arm, layer, stream()));
     }
   }
-  if (options.reference && step == 0 && step_->description().follows_reference)
-    consult_reference(log, arm);
+  if (options.reference && step_->description().follows_reference) {
+    consult_reference(log, arm, step == 0 || last);
+  }
   if (options.explain_against != nullptr) {
     read_lane_rows(log, arm, *options.explain_against);
     attend(log, arm, *options.explain_against);

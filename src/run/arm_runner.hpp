@@ -32,7 +32,8 @@ struct PassOptions {
   /// Where this pass differs from the given log, recompute what explains it: the attention of
   /// layers whose output differs, the rows of pad lanes for stray rows. Borrowed.
   const ArmLog* explain_against = nullptr;
-  /// Recompute with the reference ops what the first step should have written and put out.
+  /// Recompute with the reference ops what every step should have written, and what the first and
+  /// the last should have put out.
   bool reference = false;
   /// Begin from caches that the capture has not touched.
   bool forget_capture = false;
@@ -109,7 +110,7 @@ class ArmRunner {
   void resync(const ArmLog& eager, int step, const StepLog& log);
   [[nodiscard]] std::vector<InputLog> read_inputs(int step, step::Arm arm);
   [[nodiscard]] std::vector<OpaqueLog> read_opaque();
-  void consult_reference(StepLog& log, step::Arm arm);
+  void consult_reference(StepLog& log, step::Arm arm, bool with_outputs);
   void launch(step::CapturedStep& captured, int step, const PassOptions& options);
 
   step::Step* step_;

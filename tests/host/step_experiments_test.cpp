@@ -94,6 +94,26 @@ TEST(StepExperiments, AFullBucketDoesNotCureAnElidedWrite) {
   EXPECT_EQ(std::get<Outcome>(result).hit_with_change, 0U);
 }
 
+check::CaseRequest padded_prefill(WritePath path) {
+  check::CaseRequest request = fp8(path, Mode::kPiecewise, true);
+  request.config.batch = step::minimax_m3::Batch::kPrefill;
+  request.config.tokens = 5;
+  request.config.bucket = 8;
+  return request;
+}
+
+TEST(StepExperiments, AFullBucketIsLookedAtWhereEachLaneWritesInAPrefill) {
+  // With other lanes real, a later step's rows are those of other tokens.
+  Bench elided{padded_prefill(WritePath::kInsertKvA)};
+  const std::vector<RowKey> rows = elided.rows();
+  EXPECT_THAT(rows, ::testing::Contains(::testing::Field(&RowKey::step, ::testing::Gt(1))));
+  const auto result = elided.run_change(Change::kFillBucket, rows);
+  EXPECT_EQ(std::get<Outcome>(result).hit_with_change, 0U);
+  Bench leaking{padded_prefill(WritePath::kInsertKvB)};
+  const auto cured = leaking.run_change(Change::kFillBucket, leaking.rows());
+  EXPECT_TRUE(std::get<Outcome>(cured).confirms());
+}
+
 TEST(StepExperiments, AFullBucketCannotBeFilled) {
   Bench bench{fp8(WritePath::kInsertKvA, Mode::kPiecewise, false)};
   EXPECT_THAT(reason_of(bench.run_change(Change::kFillBucket, bench.rows())),

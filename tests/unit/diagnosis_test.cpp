@@ -68,6 +68,20 @@ TEST(Diagnose, ConfirmsWhenTheChangeHelpsEveryRowAndTheShamNone) {
   EXPECT_TRUE(ruled_out(diagnosis, "suspect").empty());
 }
 
+TEST(Diagnose, ListsWhatNoFindingClaimsBesideWhatOneDoes) {
+  model::Facts facts = diverging_facts();
+  test::lose_rows(facts, 1, test::kValue0);
+  test::FakeExperiments experiments;
+  experiments.answer(Change::kLiveCapture, test::outcome_of(3, 3, 0));
+  const auto registry = registry_of({{"suspect", {suspicion("suspect", 0, {8, 16, 24})}}});
+  const Diagnosis diagnosis = diagnose(facts, registry, &experiments);
+  ASSERT_EQ(diagnosis.findings.size(), 1U);
+  EXPECT_THAT(diagnosis.unexplained, ::testing::Not(::testing::IsEmpty()));
+  EXPECT_THAT(diagnosis.unexplained,
+              ::testing::Each(::testing::Field(&RowKey::cache, test::kValue0)));
+  EXPECT_TRUE(diagnose(diverging_facts(), registry, &experiments).unexplained.empty());
+}
+
 TEST(Diagnose, SaysWhatAnExperimentWasAppliedTo) {
   Suspicion stale = suspicion("suspect", 0);
   stale.confirm[0].names = {"slot mapping", "positions"};

@@ -360,7 +360,7 @@ device::AddressMap MinimaxM3Step::addresses() const {
                        : (block.live ? device::Owner::kOtherAllocation : device::Owner::kFreeBlock),
          .name = pool         ? "graph pool"
                  : block.live ? fmt::format("allocation {}", block.allocated_epoch)
-                              : "freed block"});
+                              : std::string{}});
   }
   program_->describe(map);
   weights_.memory.describe(map);
