@@ -284,10 +284,11 @@ FrozenWords frozen_words(const Facts& facts) {
         words.fields.push_back(field);
       }
     }
-    words.evidence.push_back(fmt::format(
-        "node {} {} ({}) keeps what its capture passed as {}; the same padded batch run "
-        "eagerly passes something else",
-        node->id, node->name, node->source, list));
+    words.evidence.push_back(
+        fmt::format("node {} {} ({}) keeps what its capture passed as {}; {} passes something else",
+                    node->id, node->name, node->source, list,
+                    facts.padded_launches_captured ? "a second capture, of the step's own batch,"
+                                                   : "the same padded batch run eagerly"));
   }
   return words;
 }

@@ -6,6 +6,7 @@
 //   elide   the host code writes only where there is a live batch, and a capture has none
 //   wrap    a slot of -1 is taken as the last row
 //   stray   the write goes past the end of the cache
+//   frozen  the first slot is passed by value, as it was when the graph was captured
 //   idle    run() does nothing at all
 //   sync    run() waits for the device, which a capture forbids
 //   fault   the kernel writes to an address that is nobody's, in step 1
@@ -28,10 +29,12 @@ constexpr int kPageSize = 16;
 constexpr int kDim = 32;
 constexpr int kRows = kPages * kPageSize;
 
-/// One block a lane, one thread an element. `wrap`: rows of the cache, or 0 to skip negative slots.
+/// One block a lane, one thread an element. `wrap`: rows of the cache, or 0 to skip negative slots;
+/// `first`: the slot within each lane's page, or -1 to read the slots.
 __global__ void write_rows(float* cache, const float* rows, const int64_t* slots, int64_t offset,
-                           int64_t wrap) {
+                           int64_t wrap, int first) {
   int64_t slot = slots[blockIdx.x];
+  if (first >= 0 && slot >= 0) slot = blockIdx.x * kPageSize + first;
   if (slot < 0) slot += wrap;
   if (slot < 0) return;
   cache[(slot + offset) * kDim + threadIdx.x] = rows[blockIdx.x * kDim + threadIdx.x];
@@ -147,7 +150,10 @@ int run(void* self, const graphsan_call* call) {
   if (step.bug != "elide" || call->metadata == GRAPHSAN_METADATA_LIVE) {
     write_rows<<<lanes, kDim, 0, stream>>>(cache, step.rows, step.slots,
                                            step.bug == "stray" ? kRows - kPageSize : 0,
-                                           step.bug == "wrap" ? kRows : 0);
+                                           step.bug == "wrap" ? kRows : 0,
+                                           step.bug != "frozen" ? -1
+                                           : call->step < 0     ? 0
+                                                                : call->step);
   }
   if (step.bug == "sync") {
     if (report(step, "cudaDeviceSynchronize", cudaDeviceSynchronize()) != 0) return 1;

@@ -12,7 +12,7 @@ namespace graphsan::diagnose {
 
 PatchedExecs::PatchedExecs(run::ArmRunner& runner, const run::CaseRun& run,
                            const Intervention& intervention)
-    : runner_{runner}, run_{run}, intervention_{intervention} {
+    : runner_{runner}, run_{run}, intervention_{intervention}, second_{runner, run} {
   find_live_values();
 }
 
@@ -23,22 +23,10 @@ bool PatchedExecs::names(const std::string& field) const {
 
 void PatchedExecs::find_live_values() {
   for (const run::StepLog& log : run_.padded_eager->steps) {
-    const std::vector<model::Work> launches = trace::eager_work(log.work);
-    const auto at = static_cast<std::size_t>(log.step);
-    const std::vector<model::Work> breaks = trace::eager_work(run_.graph.steps[at].work);
-    for (const model::Alignment& line : trace::align(launches, run_.facts.segments, breaks)) {
-      if (line.launch < 0 || line.segment < 0) continue;
-      const NodeOf node{line.segment, line.node};
-      const auto& wanted = intervention_.nodes;
-      if (std::find(wanted.begin(), wanted.end(), node) == wanted.end()) continue;
-      const auto index = static_cast<std::size_t>(line.launch);
-      Live live{&log.work[index], nullptr};
-      const auto copied = log.copied.find(index);
-      if (copied != log.copied.end()) live.copied = &copied->second;
-      // Without what the copy found there is nothing to point the node at.
-      if (intervention_.change == Change::kReplaceCopySources && live.copied == nullptr) continue;
-      live_[{node.segment, node.node}][log.step] = live;
-      has_live_values_ = true;
+    if (!run_.facts.padded_launches_captured) {
+      add_launches(log);
+    } else if (run_.facts.steps[static_cast<std::size_t>(log.step)].covered) {
+      add_second_capture(log.step);
     }
   }
   for (int step = 0; step < static_cast<int>(run_.facts.steps.size()); ++step) {
@@ -48,6 +36,54 @@ void PatchedExecs::find_live_values() {
       if (segments[i].graph) segment_of_graph_[segments[i].graph.raw] = static_cast<int>(i);
     }
   }
+}
+
+void PatchedExecs::add_launches(const run::StepLog& log) {
+  const std::vector<model::Work> launches = trace::eager_work(log.work);
+  const auto at = static_cast<std::size_t>(log.step);
+  const std::vector<model::Work> breaks = trace::eager_work(run_.graph.steps[at].work);
+  for (const model::Alignment& line : trace::align(launches, run_.facts.segments, breaks)) {
+    if (line.launch < 0 || line.segment < 0) continue;
+    const auto index = static_cast<std::size_t>(line.launch);
+    const device::WorkRecord& record = log.work[index];
+    Live live;
+    live.dims = record.dims;
+    live.copy = record.copy;
+    live.fill = record.fill;
+    if (record.kernel != nullptr) {
+      packed_.push_back({0, record.arguments});
+      live.arguments = std::span{&packed_.back(), 1};
+      for (const device::ArgumentFieldInfo& field : record.kernel->fields) {
+        live.fields.push_back({field.name, field.offset, field.size, field.is_pointer});
+      }
+    }
+    const auto copied = log.copied.find(index);
+    if (copied != log.copied.end()) live.copied = &copied->second;
+    add({line.segment, line.node}, log.step, std::move(live));
+  }
+}
+
+void PatchedExecs::add_second_capture(int step) {
+  const LiveNodes& second = second_.at(step);
+  for (const model::Alignment& line : trace::align(second.works, run_.facts.segments, {})) {
+    if (line.launch < 0 || line.segment < 0) continue;
+    const device::NodeInfo& node = second.nodes[static_cast<std::size_t>(line.launch)];
+    Live live;
+    live.dims = node.kernel.dims;
+    live.arguments = node.kernel.arguments;
+    live.copy = node.copy;
+    live.fill = node.fill;
+    add({line.segment, line.node}, step, std::move(live));
+  }
+}
+
+void PatchedExecs::add(const NodeOf& node, int step, Live live) {
+  const auto& wanted = intervention_.nodes;
+  if (std::find(wanted.begin(), wanted.end(), node) == wanted.end()) return;
+  // Without what the copy found there is nothing to point the node at.
+  if (intervention_.change == Change::kReplaceCopySources && live.copied == nullptr) return;
+  live_[{node.segment, node.node}].insert_or_assign(step, std::move(live));
+  has_live_values_ = true;
 }
 
 device::GraphExecRef PatchedExecs::exec_for(const step::Segment& segment, int step, bool sham) {
@@ -77,12 +113,11 @@ void PatchedExecs::patch(device::GraphExecRef exec, const device::NodeInfo& node
     case device::NodeKind::kCopy:
       return patch_copy(exec, node, live, sham);
     case device::NodeKind::kFill:
-      if (node.fill && live.record->fill) {
+      if (node.fill && live.fill) {
         runner_.device().set_fill(
             exec, node.node,
             sham ? *node.fill
-                 : device::FillParams{node.fill->destination, live.record->fill->bytes,
-                                      live.record->fill->value});
+                 : device::FillParams{node.fill->destination, live.fill->bytes, live.fill->value});
       }
       return;
     case device::NodeKind::kHostFunction:
@@ -96,24 +131,51 @@ void PatchedExecs::patch(device::GraphExecRef exec, const device::NodeInfo& node
   }
 }
 
+namespace {
+
+/// `size` bytes of a parameter buffer at `offset`; empty where no argument holds them all.
+template <typename Arguments>
+auto bytes_at(Arguments& arguments, std::uint32_t offset, std::uint32_t size) {
+  for (auto& argument : arguments) {
+    const std::size_t end = argument.offset + argument.bytes.size();
+    if (offset < argument.offset || offset + size > end) continue;
+    return std::span{argument.bytes}.subspan(offset - argument.offset, size);
+  }
+  return decltype(std::span{arguments.front().bytes}.subspan(0)){};
+}
+
+}  // namespace
+
+std::vector<device::Argument> PatchedExecs::wanted_words(const Live& live) const {
+  const bool all = intervention_.names.empty();
+  std::vector<device::Argument> words;
+  const auto add_word = [&](std::uint32_t offset, std::uint32_t size) {
+    const auto bytes = bytes_at(live.arguments, offset, size);
+    if (!bytes.empty()) words.push_back({offset, {bytes.begin(), bytes.end()}});
+  };
+  for (const Field& field : live.fields) {
+    if (names(field.name) || (all && !field.is_pointer)) add_word(field.offset, field.size);
+  }
+  if (!live.fields.empty()) return words;
+  for (const std::string& name : intervention_.names) {
+    // `+24`: a word that nobody declared, by its offset.
+    if (name.starts_with('+')) add_word(static_cast<std::uint32_t>(std::stoul(name.substr(1))), 4);
+  }
+  return words;
+}
+
 void PatchedExecs::patch_kernel(device::GraphExecRef exec, const device::NodeInfo& node,
                                 const Live& live, bool sham) {
   device::KernelParams params = node.kernel;
-  const device::WorkRecord& record = *live.record;
-  const bool all = intervention_.names.empty();
   if (!sham) {
-    if (all || names("grid")) {
-      params.dims.grid = record.dims.grid;
-      params.dims.block = record.dims.block;
+    if (intervention_.names.empty() || names("grid")) {
+      params.dims.grid = live.dims.grid;
+      params.dims.block = live.dims.block;
     }
-    for (const device::ArgumentFieldInfo& field : record.kernel->fields) {
-      if (!(names(field.name) || (all && !field.is_pointer))) continue;
-      for (device::Argument& argument : params.arguments) {
-        const std::size_t end = argument.offset + argument.bytes.size();
-        if (field.offset < argument.offset || field.offset + field.size > end) continue;
-        std::memcpy(argument.bytes.data() + (field.offset - argument.offset),
-                    record.arguments.data() + field.offset, field.size);
-      }
+    for (const device::Argument& word : wanted_words(live)) {
+      const auto size = static_cast<std::uint32_t>(word.bytes.size());
+      const std::span<std::byte> to = bytes_at(params.arguments, word.offset, size);
+      if (!to.empty()) std::memcpy(to.data(), word.bytes.data(), word.bytes.size());
     }
   }
   runner_.device().set_kernel(exec, node.node, params);
@@ -141,7 +203,7 @@ const void* PatchedExecs::host_copy(const void* like, std::span<const std::byte>
 
 void PatchedExecs::patch_copy(device::GraphExecRef exec, const device::NodeInfo& node,
                               const Live& live, bool sham) {
-  if (!node.copy || !live.record->copy) return;
+  if (!node.copy || !live.copy) return;
   device::CopyParams params = *node.copy;
   if (intervention_.change == Change::kReplaceCopySources) {
     const auto* source = static_cast<const std::byte*>(params.source);
@@ -149,9 +211,9 @@ void PatchedExecs::patch_copy(device::GraphExecRef exec, const device::NodeInfo&
     params.source = sham ? host_copy(source, {source, params.bytes})
                          : host_copy(source, live_bytes(*live.copied, params.bytes));
   } else if (!sham) {
-    if (names("destination")) params.destination = live.record->copy->destination;
-    if (names("source")) params.source = live.record->copy->source;
-    if (names("bytes") || intervention_.names.empty()) params.bytes = live.record->copy->bytes;
+    if (names("destination")) params.destination = live.copy->destination;
+    if (names("source")) params.source = live.copy->source;
+    if (names("bytes") || intervention_.names.empty()) params.bytes = live.copy->bytes;
   }
   runner_.device().set_copy(exec, node.node, params);
 }

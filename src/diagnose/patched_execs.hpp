@@ -1,20 +1,23 @@
 #pragma once
 
+#include <deque>
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "device/device.hpp"
 #include "diagnose/experiments.hpp"
+#include "diagnose/second_capture.hpp"
 #include "run/arm_runner.hpp"
 #include "run/case_run.hpp"
 
 namespace graphsan::diagnose {
 
 /// Execs of our own, instantiated from the captured graphs, whose nodes are given before each step
-/// what the padded-eager arm passed in that step.
+/// what the padded-eager arm passed in that step or, where nobody saw that, what a second capture
+/// of the step's own batch records.
 class PatchedExecs {
  public:
   /// `run` must have segments, and a padded-eager arm. Borrowed.
@@ -27,11 +30,28 @@ class PatchedExecs {
   [[nodiscard]] device::GraphExecRef exec_for(const step::Segment& segment, int step, bool sham);
 
  private:
+  /// A scalar or pointer inside a parameter buffer.
+  struct Field {
+    std::string name;
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    bool is_pointer = false;
+  };
+  /// What a launch of the step passes. Borrowed from the run or from `second_`.
   struct Live {
-    const device::WorkRecord* record = nullptr;
+    device::LaunchDims dims;
+    std::span<const device::Argument> arguments;  ///< of a kernel
+    std::vector<Field> fields;                    ///< declared; empty where nobody declares them
+    std::optional<device::CopyParams> copy;
+    std::optional<device::FillParams> fill;
     const std::vector<std::byte>* copied = nullptr;  ///< what a host source held, or null
   };
   void find_live_values();
+  void add_launches(const run::StepLog& log);
+  void add_second_capture(int step);
+  void add(const NodeOf& node, int step, Live live);
+  /// The fields that the intervention names, and their live bytes.
+  [[nodiscard]] std::vector<device::Argument> wanted_words(const Live& live) const;
   void patch(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live, bool sham);
   void patch_kernel(device::GraphExecRef exec, const device::NodeInfo& node, const Live& live,
                     bool sham);
@@ -47,6 +67,8 @@ class PatchedExecs {
   std::map<void*, int> segment_of_graph_;
   std::map<void*, std::vector<device::NodeInfo>> nodes_;
   std::map<void*, device::GraphExec> execs_;
+  SecondCapture second_;
+  std::deque<device::Argument> packed_;                      ///< argument structs of launches
   std::map<std::pair<int, int>, std::map<int, Live>> live_;  ///< (segment, node) → step → value
   std::vector<device::Buffer> pinned_;
   std::vector<std::vector<std::byte>> pageable_;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "device/error.hpp"
+#include "diagnose/second_capture.hpp"
 #include "diagnose/witness.hpp"
 #include "trace/address_scan.hpp"
 #include "trace/alignment.hpp"
@@ -46,7 +48,7 @@ void add_segments(run::ArmRunner& runner, run::CaseRun& run, int step,
     segment.bucket = run.capture.step->bucket(step);
     segment.segment = static_cast<int>(i);
     segment.break_after = segments[i].break_after;
-    trace::resolve_addresses(segment, map, 0);
+    trace::resolve_addresses(segment, map, 0, &runner.device());
     run.facts.segments.push_back(std::move(segment));
     for (std::string& sentence : walks[i].unread) run.notes.push_back(std::move(sentence));
   }
@@ -201,6 +203,27 @@ std::vector<model::Work> scanned(run::ArmRunner& runner,
   return launches;
 }
 
+bool any_difference(const model::Facts& facts) {
+  return !facts.rows.empty() || !facts.top_k.empty() || !facts.outputs.empty();
+}
+
+/// What a capture of the step's own batch records, in place of launches whose arguments nobody
+/// sees.
+void add_live_capture(run::ArmRunner& runner, run::CaseRun& run, int step) {
+  try {
+    SecondCapture second{runner, run};
+    run.facts.padded_launches = second.at(step).works;
+  } catch (const device::DeviceError& error) {
+    if (error.kind() == device::ErrorKind::kSticky) throw;
+    run.notes.push_back(
+        std::string{"no second capture could be made, so no argument was compared: "} +
+        error.what());
+    return;
+  }
+  run.facts.padded_launches_captured = true;
+  run.facts.padded_alignment = trace::align(run.facts.padded_launches, run.facts.segments, {});
+}
+
 /// The launches of a step and the nodes beside them. Where nobody saw the launches there is no
 /// alignment: a node would look as if it had none.
 void add_launches(run::ArmRunner& runner, run::CaseRun& run, int step) {
@@ -215,6 +238,10 @@ void add_launches(run::ArmRunner& runner, run::CaseRun& run, int step) {
   if (unseen && run.facts.eager_launches.empty()) return;
   run.facts.alignment = trace::align(run.facts.eager_launches, run.facts.segments, breaks);
   if (!run.padded_eager) return;
+  if (unseen && any_difference(run.facts)) {
+    add_live_capture(runner, run, step);
+    return;
+  }
   run.facts.padded_launches = of(*run.padded_eager);
   if (unseen && run.facts.padded_launches.empty()) return;
   run.facts.padded_alignment = trace::align(run.facts.padded_launches, run.facts.segments, breaks);

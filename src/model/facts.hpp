@@ -287,6 +287,9 @@ struct Facts {
   std::vector<Alignment> alignment;
   std::vector<Work> padded_launches;        ///< of that step in the padded-eager arm
   std::vector<Alignment> padded_alignment;  ///< the segments beside those
+  /// `padded_launches` are what a second capture, of that step's own batch, records: nobody sees
+  /// the arguments with which foreign code launches.
+  bool padded_launches_captured = false;
   std::vector<Work> escaped;  ///< launched while a capture ran, outside it and outside breaks
   std::vector<InputFacts> inputs;
   std::vector<OpaqueFacts> opaque;

@@ -214,6 +214,7 @@ template <typename Archive>
 void fields(Archive& a, model::Facts& v) {
   a("capture_metadata", v.capture_metadata);
   a("padded_eager_ran", v.padded_eager_ran);
+  a("padded_launches_captured", v.padded_launches_captured);
   a("reference_ran", v.reference_ran);
   a("rows_compared", v.rows_compared);
   a("rows_left_out", v.rows_left_out);

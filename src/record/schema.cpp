@@ -47,7 +47,8 @@ CREATE TABLE cases (
   failure_phase TEXT, failure_step INTEGER, failure_what TEXT, failure_remedy TEXT,  -- or NULL
   eager_ms REAL, graph_ms REAL,         -- median step; 0 where not measured
   seconds REAL,
-  capture_metadata TEXT, padded_eager_ran INTEGER, reference_ran INTEGER,
+  capture_metadata TEXT, padded_eager_ran INTEGER,
+  padded_launches_captured INTEGER, reference_ran INTEGER,
   rows_compared INTEGER, rows_left_out INTEGER,
   rows_dropped INTEGER,                 -- differences counted but not in table rows
   replays INTEGER, nodes INTEGER,

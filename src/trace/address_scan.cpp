@@ -55,8 +55,9 @@ bool is_declared_pointer(const model::Work& work, std::uint32_t offset) {
 
 class Scan {
  public:
-  Scan(const model::Work& work, const device::AddressMap& map, std::uint64_t epoch)
-      : work_{work}, map_{map}, epoch_{epoch} {}
+  Scan(const model::Work& work, const device::AddressMap& map, std::uint64_t epoch,
+       const device::Device* device)
+      : work_{work}, map_{map}, epoch_{epoch}, device_{device} {}
 
   std::vector<model::AddressUse> run() {
     for (const model::KernelArgument& argument : work_.arguments) {
@@ -110,9 +111,18 @@ class Scan {
 
   void add_if_known(std::uint32_t offset, std::uint64_t address) {
     if (address == 0) return;
-    const device::OwnedRange range = map_.resolve(address, epoch_);
+    device::OwnedRange range = map_.resolve(address, epoch_);
+    if (range.owner == device::Owner::kUnknown) range.owner = undeclared_owner(address);
     if (range.owner == device::Owner::kUnknown) return;
     add(word_name(work_, offset), offset, address, range);
+  }
+
+  /// What the device knows of a word that may be an address, where nobody says which words are.
+  [[nodiscard]] device::Owner undeclared_owner(std::uint64_t address) const {
+    if (device_ == nullptr || !work_.fields.empty()) return device::Owner::kUnknown;
+    const device::Owner owner = device_->memory_kind(reinterpret_cast<const void*>(address));
+    // A device takes any number for a pageable address.
+    return owner == device::Owner::kHostPageable ? device::Owner::kUnknown : owner;
   }
 
   void add(std::string name, std::uint32_t offset, std::uint64_t address,
@@ -132,14 +142,16 @@ class Scan {
   const model::Work& work_;
   const device::AddressMap& map_;
   std::uint64_t epoch_;
+  const device::Device* device_;
   std::vector<model::AddressUse> uses_;
 };
 
 }  // namespace
 
 std::vector<model::AddressUse> scan_addresses(const model::Work& work,
-                                              const device::AddressMap& map, std::uint64_t epoch) {
-  return Scan{work, map, epoch}.run();
+                                              const device::AddressMap& map, std::uint64_t epoch,
+                                              const device::Device* device) {
+  return Scan{work, map, epoch, device}.run();
 }
 
 void resolve_captured(model::GraphSegment& segment, const device::AddressMap& captured) {
@@ -157,8 +169,8 @@ void resolve_captured(model::GraphSegment& segment, const device::AddressMap& ca
 model::OwnerKind owner_of(device::Owner owner) { return owner_kind(owner); }
 
 void resolve_addresses(model::GraphSegment& segment, const device::AddressMap& map,
-                       std::uint64_t epoch) {
-  for (model::Work& node : segment.nodes) node.addresses = scan_addresses(node, map, epoch);
+                       std::uint64_t epoch, const device::Device* device) {
+  for (model::Work& node : segment.nodes) node.addresses = scan_addresses(node, map, epoch, device);
 }
 
 }  // namespace graphsan::trace

@@ -41,6 +41,13 @@ class CudaPlugin(unittest.TestCase):
                 self.assertEqual(code, 1)
                 self.assertEqual([one["mechanism"] for one in case["findings"]], [mechanism])
 
+    def test_a_word_that_the_capture_froze_is_found_by_a_second_capture(self):
+        code, case = self.check("frozen")
+        self.assertEqual(code, 1)
+        finding, = case["findings"]
+        self.assertEqual((finding["mechanism"], finding["status"]), ("frozen-scalar", "confirmed"))
+        self.assertIn("a second capture, of the step's own batch", " ".join(finding["evidence"]))
+
     def test_a_step_that_does_nothing_never_agrees(self):
         code, case = self.check("idle")
         self.assertEqual((code, case["nodes"]), (1, 0))

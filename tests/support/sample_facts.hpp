@@ -175,6 +175,7 @@ inline model::Facts sample_facts() {
   facts.stability = {true, false, 2, 0.0625, {"layer 1 key"}};
   facts.capture_metadata = "none";
   facts.padded_eager_ran = true;
+  facts.padded_launches_captured = true;
   facts.reference_ran = true;
   facts.rows_compared = 13056;
   facts.rows_left_out = 128;

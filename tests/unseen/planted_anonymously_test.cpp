@@ -18,13 +18,17 @@ model::CaseReport check_without_its_name(const faults::PlantedFault& fault) {
   return check_program(fault.options, fault.program);
 }
 
-/// The first variant of every mechanism.
-std::vector<faults::PlantedFault> first_variants() {
-  std::vector<faults::PlantedFault> first;
+/// Every variant of every mechanism; the first ones under a sanitizer, which takes ten times as
+/// long.
+std::vector<faults::PlantedFault> variants() {
+  std::vector<faults::PlantedFault> chosen;
   for (const faults::PlantedFault& fault : faults::planted_faults()) {
-    if (first.empty() || first.back().id != fault.id) first.push_back(fault);
+#if defined(__SANITIZE_ADDRESS__)
+    if (!chosen.empty() && chosen.back().id == fault.id) continue;
+#endif
+    chosen.push_back(fault);
   }
-  return first;
+  return chosen;
 }
 
 std::set<std::string> mechanisms_of(const std::vector<model::Finding>& findings) {
@@ -40,11 +44,16 @@ TEST_P(PlantedAnonymously, IsFoundWithoutItsName) {
   const model::CaseReport report = check_without_its_name(GetParam());
   EXPECT_EQ(report.config.fault, "");
   EXPECT_THAT(mechanisms_of(report.findings), ::testing::ElementsAre(id));
+  for (const model::Finding& finding : report.findings) {
+    EXPECT_TRUE(finding.status == model::FindingStatus::kConfirmed ||
+                report.verdict == model::Verdict::kHazard)
+        << finding.not_runnable;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, PlantedAnonymously, ::testing::ValuesIn(first_variants()),
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedAnonymously, ::testing::ValuesIn(variants()),
                          [](const ::testing::TestParamInfo<faults::PlantedFault>& fault) {
-                           std::string name = fault.param.id;
+                           std::string name = fault.param.id + '_' + fault.param.variant;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
