@@ -22,11 +22,12 @@ class MissingDependencyProbe final : public diagnose::Probe {
     const model::Work& second = nodes[static_cast<std::size_t>(pair.second)];
     std::vector<RowKey> keys = primary_differences(facts);
     const bool bites = !keys.empty();
-    if (!bites && differs(facts)) return {};
+    if (!bites && (differs(facts) || !pair.declared)) return {};
     Suspicion suspicion = suspect(facts, "missing-dependency", std::move(keys));
     suspicion.finding.summary =
-        fmt::format("{} and {} both touch {}, one writes it, and no edge orders them{}", first.name,
-                    second.name, pair.buffer, bites ? "" : "; the replays happen to agree");
+        fmt::format("{} and {} both touch {}, one {} it, and no edge orders them{}", first.name,
+                    second.name, pair.buffer, pair.declared ? "writes" : "may write",
+                    bites ? "" : "; the replays happen to agree");
     for (const model::UnorderedPair& one : facts.unordered) {
       const auto& all = facts.segments[static_cast<std::size_t>(one.segment)].nodes;
       const model::Work& a = all[static_cast<std::size_t>(one.first)];
@@ -42,6 +43,8 @@ class MissingDependencyProbe final : public diagnose::Probe {
     if (bites) {
       point_to(suspicion.finding, first);
       confirm_by(suspicion, diagnose::Change::kSerialise);
+      // A pair that conflicts stays a hazard, whatever else spoils the rows.
+      suspicion.refutable = !pair.declared;
     } else {
       suspicion.finding.not_runnable =
           "all replays agree: an order that shows the damage did not come up";
@@ -51,7 +54,7 @@ class MissingDependencyProbe final : public diagnose::Probe {
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
     if (facts.segments.empty() || !facts.unordered.empty()) return std::nullopt;
-    return "edges order every two nodes that touch one buffer";
+    return "edges order every two nodes that touch one buffer which one of them writes";
   }
 };
 

@@ -251,13 +251,14 @@ struct OtherGraph {
   std::vector<std::string> kernels;  ///< in creation order
 };
 
-/// Two nodes that no path of edges orders and that touch one buffer, at least one writing it as far
-/// as their declared arguments say.
+/// Two nodes that no path of edges orders and that touch one buffer, at least one writing it.
 struct UnorderedPair {
   int segment = 0;
   int first = 0;  ///< node ids, in creation order
   int second = 0;
   std::string buffer;
+  /// A node's author declared that it writes the buffer; else one is foreign code that may.
+  bool declared = true;
 };
 
 /// Where the eager arm itself differs from the reference ops on the same inputs.

@@ -198,6 +198,7 @@ void fields(Archive& a, model::UnorderedPair& v) {
   a("first", v.first);
   a("second", v.second);
   a("buffer", v.buffer);
+  a("declared", v.declared);
 }
 
 template <typename Archive>

@@ -187,7 +187,7 @@ CREATE TABLE other_graphs (
 CREATE TABLE unordered_pairs (
   case_id INTEGER, ordinal INTEGER, segment INTEGER,
   first INTEGER, second INTEGER,        -- ids of nodes, in creation order
-  buffer TEXT,
+  buffer TEXT, declared INTEGER,
   PRIMARY KEY (case_id, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE reference_differences (

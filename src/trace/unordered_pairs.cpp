@@ -33,12 +33,19 @@ bool is_written(const model::Work& node, const model::AddressUse& use) {
   });
 }
 
-/// First address of each buffer that a node names, with its name and whether the node writes it.
+/// A buffer that a node names, and what the node does to it.
 struct Touch {
   std::string name;
   bool written = false;
+  bool may_be_written = false;  ///< nobody declares what the node does with its pointers
 };
 
+/// Code whose author declared no argument.
+bool is_foreign(const model::Work& node) {
+  return node.type == model::NodeType::kKernel && node.fields.empty() && !node.arguments.empty();
+}
+
+/// By first address of the buffer.
 std::map<std::uint64_t, Touch> touches(const model::Work& node) {
   std::map<std::uint64_t, Touch> buffers;
   for (const model::AddressUse& use : node.addresses) {
@@ -46,18 +53,27 @@ std::map<std::uint64_t, Touch> touches(const model::Work& node) {
     Touch& touch = buffers[use.block];
     touch.name = use.owner_name;
     touch.written = touch.written || is_written(node, use);
+    touch.may_be_written = touch.may_be_written || is_foreign(node);
   }
   return buffers;
 }
 
-/// Name of a buffer that both touch and one writes, or null.
-const std::string* conflict(const std::map<std::uint64_t, Touch>& a,
-                            const std::map<std::uint64_t, Touch>& b) {
+/// A buffer that both touch and one writes or, where none is known to, may write.
+struct Conflict {
+  const std::string* buffer = nullptr;
+  bool declared = false;
+};
+
+Conflict conflict(const std::map<std::uint64_t, Touch>& a,
+                  const std::map<std::uint64_t, Touch>& b) {
+  Conflict possible;
   for (const auto& [block, touch] : a) {
     const auto other = b.find(block);
-    if (other != b.end() && (touch.written || other->second.written)) return &touch.name;
+    if (other == b.end()) continue;
+    if (touch.written || other->second.written) return {&touch.name, true};
+    if (touch.may_be_written || other->second.may_be_written) possible.buffer = &touch.name;
   }
-  return nullptr;
+  return possible;
 }
 
 }  // namespace
@@ -75,12 +91,13 @@ std::vector<model::UnorderedPair> unordered_pairs(const model::GraphSegment& seg
   for (std::size_t first = 0; first < count; ++first) {
     for (std::size_t second = first + 1; second < count; ++second) {
       if (reaches[first][second] || reaches[second][first]) continue;
-      if (const std::string* buffer = conflict(touched[first], touched[second])) {
-        pairs.push_back(
-            {segment.segment, static_cast<int>(first), static_cast<int>(second), *buffer});
-      }
+      const Conflict found = conflict(touched[first], touched[second]);
+      if (found.buffer == nullptr) continue;
+      pairs.push_back({segment.segment, static_cast<int>(first), static_cast<int>(second),
+                       *found.buffer, found.declared});
     }
   }
+  std::ranges::stable_partition(pairs, &model::UnorderedPair::declared);
   return pairs;
 }
 
