@@ -132,6 +132,8 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
     if (!experiments.under_way()) throw;
     report = draft();
     note_lost(report, *experiments.under_way(), error.what());
+    const auto* refused = dynamic_cast<const device::DeviceError*>(&error);
+    result.device_lost = refused != nullptr;  // any but a sticky one ends the experiment alone
     result.lost = true;
     result.lost_in = experiments.under_way();
     result.lost_words = error.what();
@@ -238,11 +240,12 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
     run_and_diagnose(result, device, request, *step, tracker, watch);
   } catch (const device::DeviceError& error) {
     fail(report, tracker, error.what(), remedy_for(error.kind()));
-    result.lost = error.kind() == device::ErrorKind::kSticky;
+    result.device_lost = error.kind() == device::ErrorKind::kSticky;
+    result.lost = result.device_lost;
   } catch (const ConfigError&) {
     throw;
   } catch (const step::plugin::PluginFailure& error) {
-    fail(report, tracker, error.what(), "mend the plug-in; the message names its function");
+    fail(report, tracker, error.what(), "mend the step; the message names its function");
     result.lost = true;
   } catch (const std::exception& error) {
     fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");

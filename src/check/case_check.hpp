@@ -36,6 +36,7 @@ struct CaseResult {
   /// This process should run no further case: the device cannot be used any more, or the step threw
   /// what it may not.
   bool lost = false;
+  bool device_lost = false;
   /// The experiment that did that, and its words: `report` is then what was known before the
   /// experiments, and another process can learn more with that one left out.
   std::optional<int> lost_in;

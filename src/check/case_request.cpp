@@ -89,6 +89,7 @@ model::CaseConfig describe(const CaseRequest& request) {
 }
 
 std::string reproduce_command(const CaseRequest& request, const std::string& device) {
+  if (request.handed_over) return {};
   if (!request.plugin.empty()) return reproduce_plugin(request, device);
   const Config& c = request.config;
   const Config standard;

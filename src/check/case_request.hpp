@@ -12,6 +12,7 @@ namespace graphsan::check {
 struct CaseRequest {
   step::minimax_m3::Config config;
   std::string plugin;          ///< path of a plug-in's library; empty: the built-in step
+  bool handed_over = false;    ///< `plugin` names a table of this process: no command runs it
   std::string plugin_options;  ///< text for the plug-in
   std::string fault;           ///< `ID[:VARIANT]` of a planted fault, or empty
   bool clean_twin = false;     ///< plant its repaired form
@@ -24,7 +25,7 @@ struct CaseRequest {
 [[nodiscard]] model::CaseConfig describe(const CaseRequest& request);
 
 /// A command line that runs this case alone on `device` (`host`, `cuda`); options that have their
-/// default value are left out.
+/// default value are left out. Empty where none can.
 [[nodiscard]] std::string reproduce_command(const CaseRequest& request, const std::string& device);
 
 }  // namespace graphsan::check

@@ -25,7 +25,7 @@ std::size_t host_memory() {
 std::unique_ptr<device::Device> open_device(DeviceChoice choice, std::uint64_t seed) {
   if (choice != DeviceChoice::kHost) {
     const device::CudaAvailability cuda = device::cuda_availability();
-    if (cuda.available) return device::make_cuda_device(0);
+    if (cuda.available) return device::make_cuda_device(device::current_cuda_device());
     if (choice == DeviceChoice::kCuda) throw NoGpuError{cuda.reason, cuda.remedy};
   }
   return device::make_host_device({.seed = seed, .memory_bytes = host_memory()});

@@ -23,8 +23,9 @@ class NoGpuError : public std::runtime_error {
   std::string remedy_;
 };
 
-/// Opens the device. Initialises CUDA unless the host device is asked for: call it in a worker
-/// only. Throws NoGpuError, DeviceError.
+/// Opens the device: of several GPUs the one that is current on the calling thread. Initialises
+/// CUDA unless the host device is asked for: never call it where a worker is forked afterwards.
+/// Throws NoGpuError, DeviceError.
 [[nodiscard]] std::unique_ptr<device::Device> open_device(DeviceChoice choice, std::uint64_t seed);
 
 /// What a report says of the device and the machine.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +15,9 @@ namespace graphsan::check {
 /// search for a row's writer.
 inline constexpr int kWriterSearch = 1000;
 [[nodiscard]] std::string experiment_name(int experiment);
+
+/// Experiments of one case that may each cost a run of it before it goes without any.
+inline constexpr std::size_t kMostLeftOut = 4;
 
 /// Who is told of a case's experiments, so that one that ends the process costs itself and not the
 /// verdict.

@@ -1,6 +1,7 @@
 #include "check/plugin_case.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "step/plugin/plugin_error.hpp"
 #include "step/plugin/plugin_step.hpp"
@@ -9,12 +10,22 @@ namespace graphsan::check {
 
 namespace {
 
-std::shared_ptr<const step::plugin::PluginLibrary> load(const CaseRequest& request) {
+using step::plugin::PluginLibrary;
+
+std::shared_ptr<const PluginLibrary> load(const CaseRequest& request) {
   try {
-    return std::make_shared<const step::plugin::PluginLibrary>(request.plugin);
+    return std::make_shared<const PluginLibrary>(request.plugin);
   } catch (const step::plugin::PluginUnusable& error) {
     throw step::minimax_m3::ConfigError{std::string{"--step: "} + error.what()};
   }
+}
+
+std::unique_ptr<step::Step> make_step(device::Device& device, const CaseRequest& request,
+                                      std::shared_ptr<const PluginLibrary> library) {
+  return std::make_unique<step::plugin::PluginStep>(
+      device, std::move(library),
+      step::plugin::PluginOptions{request.plugin_options, request.config.capture_metadata.value_or(
+                                                              step::CaptureMetadata::kDummy)});
 }
 
 }  // namespace
@@ -24,10 +35,19 @@ void admit_plugin_step(device::Device&, const CaseRequest& request) {
 }
 
 std::unique_ptr<step::Step> make_plugin_step(device::Device& device, const CaseRequest& request) {
-  return std::make_unique<step::plugin::PluginStep>(
-      device, load(request),
-      step::plugin::PluginOptions{request.plugin_options, request.config.capture_metadata.value_or(
-                                                              step::CaptureMetadata::kDummy)});
+  return make_step(device, request, load(request));
+}
+
+StepFactory handed_over_step(const graphsan_plugin_table& table) {
+  std::shared_ptr<const PluginLibrary> library;
+  try {
+    library = std::make_shared<const PluginLibrary>(table);
+  } catch (const step::plugin::PluginUnusable& error) {
+    throw step::minimax_m3::ConfigError{error.what()};
+  }
+  return [library](device::Device& device, const CaseRequest& request) {
+    return make_step(device, request, library);
+  };
 }
 
 void describe_plugin_step(const step::Step& step, model::CaseConfig& config) {

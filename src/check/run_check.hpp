@@ -27,6 +27,9 @@ struct CheckOptions {
   std::function<bool()> interrupted;
 };
 
+/// Of the device that runs them: the first case's.
+[[nodiscard]] std::uint64_t seed_of(const CheckOptions& options);
+
 /// Runs all cases and reports. Cases are recorded as they end, so that an interrupted run leaves
 /// what it had. Throws ConfigError, NoGpuError, record::RecordingError; see supervise().
 [[nodiscard]] model::RunReport run_check(const CheckOptions& options);

@@ -25,9 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Experiments of one case that may each cost a process before the case goes without any.
-constexpr std::size_t kMostRetries = 4;
-
 /// One forked worker and the supervisor's ends of its pipes.
 struct Worker {
   Worker(pid_t process, int commands_end, int events_end)
@@ -274,7 +271,7 @@ void Supervisor::bury(std::size_t index) {
 bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
   if (!worker.draft.empty()) drafts_.try_emplace(worker.case_index, worker.draft);
   auto& left_out = left_out_[worker.case_index];
-  if (left_out.size() >= kMostRetries || left_out.contains(worker.experiment)) return false;
+  if (left_out.size() >= kMostLeftOut || left_out.contains(worker.experiment)) return false;
   left_out.emplace(worker.experiment, "it costs the process that runs the case: " + words);
   retries_.push_back(worker.case_index);
   return true;

@@ -13,6 +13,7 @@
 #include "check/minimize.hpp"
 #include "check/plugin_case.hpp"
 #include "check/run_check.hpp"
+#include "check/utc_now.hpp"
 #include "cli/check_options.hpp"
 #include "cli/command.hpp"
 #include "cli/outputs.hpp"
@@ -164,7 +165,7 @@ int CheckCommand::run(Context& context) {
   options.device = parse_device(words.device);
   options.scenario = words.scenario;
   options.command = context.command_line;
-  options.started_at = utc_now();
+  options.started_at = check::utc_now();
   if (!(watchdog > 0)) throw BadUsage{"--watchdog must be more than 0 seconds"};
   options.watchdog_seconds = watchdog;
   options.jobs = jobs_or_cores();

@@ -2,19 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <ostream>
 
 namespace graphsan::cli {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 ProgressLine::~ProgressLine() {
   if (shown_) context_->err << "\r\033[K" << std::flush;

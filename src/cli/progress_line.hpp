@@ -1,14 +1,9 @@
 #pragma once
 
-#include <string>
-
 #include "check/supervisor.hpp"
 #include "cli/command.hpp"
 
 namespace graphsan::cli {
-
-/// Now, as ISO 8601 in UTC.
-[[nodiscard]] std::string utc_now();
 
 /// One line on a terminal, rewritten in place and wiped at the end; silent elsewhere.
 class ProgressLine {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "check/run_check.hpp"
+#include "check/utc_now.hpp"
 #include "cli/check_options.hpp"
 #include "cli/command.hpp"
 #include "cli/outputs.hpp"
@@ -147,7 +148,7 @@ int SelftestCommand::run(Context& context) {
   options.device = parse_device(device);
   options.scenario = "selftest";
   options.command = context.command_line;
-  options.started_at = utc_now();
+  options.started_at = check::utc_now();
   options.watchdog_seconds = watchdog;
   options.error_budgets = false;
   options.jobs = jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));

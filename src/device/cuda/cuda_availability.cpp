@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/cuda_device_impl.hpp"
 #include "device/cuda/native.hpp"
@@ -62,6 +63,12 @@ CudaAvailability cuda_availability() {
   return unavailable(fmt::format("the CUDA driver does not start: {} ({})",
                                  cudaGetErrorString(count.code), cudaGetErrorName(count.code)),
                      "check the driver installation with `nvidia-smi`");
+}
+
+int current_cuda_device() {
+  int ordinal = 0;
+  GRAPHSAN_CUDA_CHECK(cudaGetDevice(&ordinal));
+  return ordinal;
 }
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {

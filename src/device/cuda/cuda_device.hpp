@@ -17,6 +17,10 @@ struct CudaAvailability {
 /// Never throws and creates no context. In a build without CUDA: unavailable, and it says so.
 [[nodiscard]] CudaAvailability cuda_availability();
 
+/// The device that is current on the calling thread; 0 where none was chosen. Throws DeviceError
+/// where cuda_availability() says no.
+[[nodiscard]] int current_cuda_device();
+
 /// Opens device `ordinal`. Throws DeviceError kNoDevice where cuda_availability() says no.
 [[nodiscard]] std::unique_ptr<Device> make_cuda_device(int ordinal);
 

@@ -7,9 +7,17 @@ CudaAvailability cuda_availability() {
                           "install the CUDA toolkit and configure again, or use the host device"};
 }
 
-std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
+namespace {
+
+[[noreturn]] void throw_unavailable() {
   const CudaAvailability availability = cuda_availability();
   throw DeviceError{ErrorKind::kNoDevice, availability.reason + "; " + availability.remedy};
 }
+
+}  // namespace
+
+int current_cuda_device() { throw_unavailable(); }
+
+std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) { throw_unavailable(); }
 
 }  // namespace graphsan::device

@@ -39,9 +39,28 @@ std::string absent_functions(const graphsan_plugin_table& table) {
   return fmt::format("{}", fmt::join(absent, ", "));
 }
 
+/// A copy of a table that this build can use; `whose` names it where it is none.
+graphsan_plugin_table accepted(const graphsan_plugin_table& table, const std::string& whose) {
+  if (table.abi_version != GRAPHSAN_PLUGIN_ABI) {
+    throw PluginUnusable{fmt::format(
+        "{}: built for plug-in ABI {}, and this is ABI {}; build it again with this release's "
+        "<graphsan/plugin.h>",
+        whose, table.abi_version, GRAPHSAN_PLUGIN_ABI)};
+  }
+  graphsan_plugin_table known{};
+  // An older header's table is shorter: what it does not know stays null.
+  std::memcpy(&known, &table, std::min(table.struct_size, sizeof(known)));
+  if (const std::string absent = absent_functions(known); !absent.empty()) {
+    throw PluginUnusable{fmt::format(
+        "{}: its table lacks {}; set them, and struct_size to sizeof(graphsan_plugin_table)", whose,
+        absent)};
+  }
+  return known;
+}
+
 }  // namespace
 
-PluginLibrary::PluginLibrary(const std::string& path) : path_{path} {
+PluginLibrary::PluginLibrary(const std::string& path) : name_{path}, title_{"plug-in " + path} {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
     throw PluginUnusable{
@@ -72,16 +91,15 @@ PluginLibrary::PluginLibrary(const std::string& path) : path_{path} {
   if (table == nullptr) {
     throw PluginUnusable{fmt::format("{}: {}() returned null", path, kSymbol)};
   }
-  if (table->abi_version != GRAPHSAN_PLUGIN_ABI) {
-    throw PluginUnusable{fmt::format(
-        "{}: built for plug-in ABI {}, and this is ABI {}; build it again with this release's "
-        "<graphsan/plugin.h>",
-        path, table->abi_version, GRAPHSAN_PLUGIN_ABI)};
-  }
-  // An older header's table is shorter: what it does not know stays null.
-  std::memcpy(&table_, table, std::min(table->struct_size, sizeof(table_)));
-  if (const std::string absent = absent_functions(table_); !absent.empty()) {
-    throw PluginUnusable{fmt::format("{}: its table lacks {}", path, absent)};
+  table_ = accepted(*table, path);
+}
+
+PluginLibrary::PluginLibrary(const graphsan_plugin_table& table)
+    : name_{"the step's table"}, title_{"the step"} {
+  table_ = accepted(table, name_);
+  if (table_.name != nullptr && *table_.name != '\0') {
+    name_ = table_.name;
+    title_ = "step " + name_;
   }
 }
 

@@ -105,24 +105,24 @@ void PluginStep::call(const std::string& what, Function function, Arguments... a
     status = function(arguments...);
   } catch (const std::exception& error) {
     throw PluginFailure{
-        fmt::format("plug-in {}: {} threw an exception, which may not leave a "
+        fmt::format("{}: {} threw an exception, which may not leave a "
                     "plug-in: {}",
-                    library_->path(), what, error.what())};
+                    library_->title(), what, error.what())};
   } catch (...) {
-    throw PluginFailure{fmt::format("plug-in {}: {} threw something that is no std::exception",
-                                    library_->path(), what)};
+    throw PluginFailure{
+        fmt::format("{}: {} threw something that is no std::exception", library_->title(), what)};
   }
   const std::string why = host_->why();
   try {
     host_->end_call();
   } catch (const PluginFailure& failure) {
-    throw PluginFailure{fmt::format("plug-in {}: {}: {}", library_->path(), what, failure.what())};
+    throw PluginFailure{fmt::format("{}: {}: {}", library_->title(), what, failure.what())};
   } catch (const device::DeviceError& error) {
-    throw device::DeviceError{
-        error.kind(), fmt::format("plug-in {}: {}: {}", library_->path(), what, error.what())};
+    throw device::DeviceError{error.kind(),
+                              fmt::format("{}: {}: {}", library_->title(), what, error.what())};
   }
   if (status == 0) return;
-  throw PluginFailure{fmt::format("plug-in {}: {} returned {}{}", library_->path(), what, status,
+  throw PluginFailure{fmt::format("{}: {} returned {}{}", library_->title(), what, status,
                                   why.empty() ? " and did not say why" : ": " + why)};
 }
 
@@ -131,14 +131,14 @@ void PluginStep::create() {
   call("create()", library_->table().create, host_->table(), options_.text.c_str(), &self_);
   host_->set_may_allocate(false);
   if (self_ == nullptr) {
-    throw PluginFailure{fmt::format("plug-in {}: create() made no step", library_->path())};
+    throw PluginFailure{fmt::format("{}: create() made no step", library_->title())};
   }
 }
 
 void PluginStep::describe() {
   auto declared = sized<graphsan_description>();
   call("describe()", library_->table().describe, self_, &declared);
-  description_.name = declared.name == nullptr ? library_->path() : declared.name;
+  description_.name = declared.name == nullptr ? library_->name() : declared.name;
   description_.steps = declared.steps;
   description_.selects_blocks = declared.top_k > 0;
   description_.top_k = declared.top_k;
@@ -146,16 +146,16 @@ void PluginStep::describe() {
   description_.follows_reference = false;
   if (declared.steps < 1 || declared.cache_count < 1) {
     throw PluginFailure{fmt::format(
-        "plug-in {}: describe() declares {} steps and {} caches; at least one of each is needed, "
+        "{}: describe() declares {} steps and {} caches; at least one of each is needed, "
         "and two steps to prove anything",
-        library_->path(), declared.steps, declared.cache_count)};
+        library_->title(), declared.steps, declared.cache_count)};
   }
   std::set<std::string> names;
   for (std::int32_t i = 0; i < declared.cache_count; ++i) {
     kvcache::CacheView view = cache_view(entry(declared.caches, i, "caches"));
     if (!names.insert(view.layout.name).second) {
-      throw PluginFailure{fmt::format("plug-in {}: two caches are called `{}`", library_->path(),
-                                      view.layout.name)};
+      throw PluginFailure{
+          fmt::format("{}: two caches are called `{}`", library_->title(), view.layout.name)};
     }
     require_inside(view);
     description_.caches.push_back(std::move(view));
@@ -182,9 +182,9 @@ void PluginStep::require_inside(const kvcache::CacheView& view) const {
     const auto* first = static_cast<const std::byte*>(buffer->data());
     const auto* last = first + buffer->bytes();
     if (begin < first || begin >= last || extent(view.layout) <= last - begin) continue;
-    throw PluginFailure{fmt::format(
-        "plug-in {}: `{}` takes {} bytes, and {} of them lie in what allocate() gave it",
-        library_->path(), view.layout.name, extent(view.layout), last - begin)};
+    throw PluginFailure{
+        fmt::format("{}: `{}` takes {} bytes, and {} of them lie in what allocate() gave it",
+                    library_->title(), view.layout.name, extent(view.layout), last - begin)};
   }
 }
 
@@ -336,9 +336,9 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
       const graphsan_segment piece = entry(made, i, "segments");
       if ((piece.graph == nullptr) != (piece.exec == nullptr)) {
         throw PluginFailure{
-            fmt::format("plug-in {}: segment {} of a capture has a graph or an exec "
+            fmt::format("{}: segment {} of a capture has a graph or an exec "
                         "without the other",
-                        library_->path(), i)};
+                        library_->title(), i)};
       }
       Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
       if (piece.eager != nullptr) {
