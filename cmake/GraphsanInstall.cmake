@@ -1,5 +1,6 @@
-# cmake --install: the program, and what a consumer needs to read a recording and write a report
-# from it: graphsan::model, graphsan::record and graphsan::reports, with a package configuration.
+# cmake --install: the program, the library with its headers (graphsan::graphsan), and what a consumer
+# needs to read a recording and write a report from it: graphsan::model, graphsan::record and
+# graphsan::reports, as components, since they need more packages; with a package configuration.
 include(CMakePackageConfigHelpers)
 set(GRAPHSAN_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/graphsan)
 set(GRAPHSAN_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/graphsan)
@@ -13,14 +14,19 @@ foreach(module IN ITEMS model record reports)
 endforeach()
 
 install(TARGETS graphsan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS graphsan_model graphsan_record graphsan_reports EXPORT graphsan-targets
+install(TARGETS graphsan_shared EXPORT graphsan-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS graphsan_model graphsan_record graphsan_reports EXPORT graphsan-component-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/model src/record reports DESTINATION ${GRAPHSAN_HEADER_DIR}
   FILES_MATCHING PATTERN "*.hpp")
-install(FILES include/graphsan/plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/graphsan)
+install(FILES include/graphsan/check.h include/graphsan/plugin.h
+  DESTINATION ${GRAPHSAN_HEADER_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/generated/graphsan/version.hpp
   DESTINATION ${GRAPHSAN_HEADER_DIR})
 install(EXPORT graphsan-targets NAMESPACE graphsan:: DESTINATION ${GRAPHSAN_PACKAGE_DIR})
+install(EXPORT graphsan-component-targets NAMESPACE graphsan::
+  DESTINATION ${GRAPHSAN_PACKAGE_DIR})
 
 configure_package_config_file(cmake/graphsan-config.cmake.in
   ${PROJECT_BINARY_DIR}/graphsan-config.cmake INSTALL_DESTINATION ${GRAPHSAN_PACKAGE_DIR})

@@ -69,7 +69,7 @@ PACKAGES = {
               r"Threads::Threads|dl|m", set(LINE_OF) - {"model", "reports", "probes"}),
 }
 GENERATED = {"graphsan/version.hpp"}       # made by the build; for everybody
-PUBLIC_C = {"graphsan/plugin.h"}           # the C ABI, which includes nothing of the project's
+PUBLIC_C = {"graphsan/plugin.h", "graphsan/check.h"}  # the C ABI, which includes nothing of the project's
 FMT_IN_HEADERS = {"reports", "cli"}        # elsewhere fmt belongs in a .cpp
 NOT_UNDER_NVCC = ("fmt", "libtorch")       # neither compiles there
 STANDARD = re.compile(r"[a-z0-9_]+|(cxxabi|stddef|stdint)\.h")  # <vector>, <cstdint>
