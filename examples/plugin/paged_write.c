@@ -175,12 +175,12 @@ static int run(void* made, const graphsan_call* call) {
                                      : call->step < 0     ? 0
                                                           : call->step};
   const sum_args sum = {self->sums, self->cache, self->slots, lanes};
-  host->label(host, "paged_write.c: write");
+  host->label(host, call->stream, "paged_write.c: write");
   if (!(has(self, "elide") && call->metadata != GRAPHSAN_METADATA_LIVE) &&
       host->launch(host, call->stream, &write_kernel, &write)) {
     return 1;
   }
-  host->label(host, "paged_write.c: sum");
+  host->label(host, call->stream, "paged_write.c: sum");
   return host->launch(host, call->stream, &sum_kernel, &sum);
 }
 

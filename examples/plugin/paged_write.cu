@@ -146,7 +146,7 @@ int run(void* self, const graphsan_call* call) {
   const int lanes = call->arm == GRAPHSAN_EAGER ? call->tokens : call->bucket;
   auto* stream = static_cast<cudaStream_t>(call->stream);
   float* cache = step.bug == "fault" && call->step == 1 ? reinterpret_cast<float*>(64) : step.cache;
-  step.host->label(step.host, "paged_write.cu: write");
+  step.host->label(step.host, call->stream, "paged_write.cu: write");
   if (step.bug != "elide" || call->metadata == GRAPHSAN_METADATA_LIVE) {
     write_rows<<<lanes, kDim, 0, stream>>>(cache, step.rows, step.slots,
                                            step.bug == "stray" ? kRows - kPageSize : 0,
@@ -158,7 +158,7 @@ int run(void* self, const graphsan_call* call) {
   if (step.bug == "sync") {
     if (report(step, "cudaDeviceSynchronize", cudaDeviceSynchronize()) != 0) return 1;
   }
-  step.host->label(step.host, "paged_write.cu: sum");
+  step.host->label(step.host, call->stream, "paged_write.cu: sum");
   sum_rows<<<lanes, 1, 0, stream>>>(step.sums, step.cache, step.slots);
   return report(step, "kernel launch", cudaGetLastError());
 }

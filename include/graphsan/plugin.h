@@ -215,8 +215,12 @@ typedef struct graphsan_host {
   /* Host device only: launches a copy of the arguments. */
   int (*launch)(const struct graphsan_host* host, void* stream, const graphsan_host_kernel* kernel,
                 const void* arguments);
-  /* Names the work that follows, such as "layer 1 / insert" or "insert_kv.py:42"; null: no more. */
-  void (*label)(const struct graphsan_host* host, const char* source);
+  /* Names the work that follows on the stream, such as "layer 1 / insert" or "insert_kv.py:42",
+   * until the next label() on it or the end of the call; null: no more. The text is copied.
+   * Launches that GraphSan does not make itself, such as a framework's, are named as well: in a
+   * capture, the nodes that the stream gained; else, where CUPTI can be used, what was launched in
+   * between. */
+  void (*label)(const struct graphsan_host* host, void* stream, const char* source);
   /* Runs an op that a breakable graph leaves out: now, and again between the segments at each
    * replay where the stream is captured. `argument` must stay valid for the life of the step. */
   int (*run_eagerly)(const struct graphsan_host* host, void* stream, const char* name,
@@ -248,7 +252,7 @@ typedef struct graphsan_plugin_table {
   int (*outputs)(void* self, const graphsan_call* call, const graphsan_output** out,
                  int32_t* count);
   /* Optional, on CUDA: the step's own capture of the batch or bucket that `call` names. Its graphs
-   * stay valid until release(). */
+   * stay valid until release(). Without a segment (a count of 0), GraphSan captures run(). */
   int (*capture)(void* self, const graphsan_call* call, const graphsan_segment** out,
                  int32_t* count, void** captured);
   void (*release)(void* self, void* captured);

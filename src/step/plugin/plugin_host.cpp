@@ -56,7 +56,7 @@ PluginHost::PluginHost(device::Device& device, device::StreamRef setup_stream)
       self.launch(device::StreamRef{stream}, *kernel, arguments);
     });
   };
-  abi.label = [](const graphsan_host* host, const char* source) {
+  abi.label = [](const graphsan_host* host, void*, const char* source) {
     guarded(host, [&](PluginHost& self) {
       self.label_.reset();
       if (source != nullptr) self.label_.emplace(*self.device_, source);
@@ -164,7 +164,8 @@ void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*o
     }
     if (!nested) end_call();
     if (status != 0) {
-      throw PluginFailure{fmt::format("the op {} that runs eagerly returned {}", called, status)};
+      throw PluginFailure{fmt::format("the op {} that runs eagerly returned {}{}", called, status,
+                                      why_.empty() ? "" : ": " + why_)};
     }
   };
   if (capture_ == nullptr) return run(stream);

@@ -314,6 +314,41 @@ graphsan_call PluginStep::capture_call(const CaptureRequest& request, int bucket
   return made;
 }
 
+bool PluginStep::adopt_own(CapturedPlugin& captured, const graphsan_call& one) {
+  const graphsan_plugin_table& table = library_->table();
+  const graphsan_segment* made = nullptr;
+  std::int32_t count = 0;
+  void* handle = nullptr;
+  call(text_of("capture", one), table.capture, self_, &one, &made, &count, &handle);
+  if (count < 0) {
+    throw PluginFailure{fmt::format("{}: capture() made {} segments", library_->title(), count)};
+  }
+  if (count == 0) {
+    if (handle != nullptr) table.release(self_, handle);
+    return false;
+  }
+  std::vector<Segment>& segments = captured.adopt(
+      one.bucket,
+      [library = library_, self = self_, handle] { library->table().release(self, handle); });
+  for (std::int32_t i = 0; i < count; ++i) {
+    const graphsan_segment piece = entry(made, i, "segments");
+    if ((piece.graph == nullptr) != (piece.exec == nullptr)) {
+      throw PluginFailure{
+          fmt::format("{}: segment {} of a capture has a graph or an exec without the other",
+                      library_->title(), i)};
+    }
+    Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
+    if (piece.eager != nullptr) {
+      segment.break_after = piece.eager_name == nullptr ? "eager op" : piece.eager_name;
+      segment.run_break = [this, piece, name = segment.break_after](device::StreamRef on) {
+        call(fmt::format("the op {} after a segment", name), piece.eager, piece.argument, on.raw);
+      };
+    }
+    segments.push_back(std::move(segment));
+  }
+  return true;
+}
+
 void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& request, int bucket,
                                 device::StreamRef stream) {
   const graphsan_plugin_table& table = library_->table();
@@ -324,33 +359,7 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
     call(text_of("run", one), table.run, self_, &one);
     device_->synchronize(stream);
   }
-  if (table.capture != nullptr && host_->table()->is_cuda != 0) {
-    const graphsan_segment* made = nullptr;
-    std::int32_t count = 0;
-    void* handle = nullptr;
-    call(text_of("capture", one), table.capture, self_, &one, &made, &count, &handle);
-    std::vector<Segment>& segments = captured.adopt(
-        bucket,
-        [library = library_, self = self_, handle] { library->table().release(self, handle); });
-    for (std::int32_t i = 0; i < count; ++i) {
-      const graphsan_segment piece = entry(made, i, "segments");
-      if ((piece.graph == nullptr) != (piece.exec == nullptr)) {
-        throw PluginFailure{
-            fmt::format("{}: segment {} of a capture has a graph or an exec "
-                        "without the other",
-                        library_->title(), i)};
-      }
-      Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
-      if (piece.eager != nullptr) {
-        segment.break_after = piece.eager_name == nullptr ? "eager op" : piece.eager_name;
-        segment.run_break = [this, piece, name = segment.break_after](device::StreamRef on) {
-          call(fmt::format("the op {} after a segment", name), piece.eager, piece.argument, on.raw);
-        };
-      }
-      segments.push_back(std::move(segment));
-    }
-    return;
-  }
+  if (table.capture != nullptr && host_->table()->is_cuda != 0 && adopt_own(captured, one)) return;
   one.capturing = 1;
   SegmentedCapture capture{*device_, stream, request.mode};
   capture.begin();

@@ -69,6 +69,8 @@ class PluginStep final : public Step {
   [[nodiscard]] graphsan_call call_of(int step, Arm arm, device::StreamRef stream) const;
   [[nodiscard]] graphsan_call capture_call(const CaptureRequest& request, int bucket,
                                            device::StreamRef stream) const;
+  /// Takes the plug-in's own graphs; false where it leaves the capture to GraphSan.
+  bool adopt_own(CapturedPlugin& captured, const graphsan_call& one);
   void capture_bucket(CapturedPlugin& captured, const CaptureRequest& request, int bucket,
                       device::StreamRef stream);
   void fill_rows(const kvcache::CacheView& view, device::StreamRef stream);
