@@ -20,8 +20,8 @@ install(TARGETS graphsan_model graphsan_record graphsan_reports EXPORT graphsan-
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/model src/record reports DESTINATION ${GRAPHSAN_HEADER_DIR}
   FILES_MATCHING PATTERN "*.hpp")
-install(FILES include/graphsan/check.h include/graphsan/plugin.h
-  DESTINATION ${GRAPHSAN_HEADER_DIR})
+install(DIRECTORY include/graphsan DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/generated/graphsan/version.hpp
   DESTINATION ${GRAPHSAN_HEADER_DIR})
 install(EXPORT graphsan-targets NAMESPACE graphsan:: DESTINATION ${GRAPHSAN_PACKAGE_DIR})

@@ -63,13 +63,14 @@ PACKAGES = {
     "nlohmann-json": (r"nlohmann/.*", r"nlohmann_json::.*", {"record", "reports"}),
     "pugixml": (r"pugixml\.hpp", r"pugixml::.*", {"reports"}),
     "fmt": (r"fmt/.*", r"fmt::.*", set(LINE_OF)),
+    "GoogleTest": (r"g(test|mock)/.*", r"GTest::.*", {"capi"}),  # the matcher's header
     "CLI11": (r"CLI/.*", r"CLI11::.*", {"cli"}),
     "toml++": (r"toml\+\+/.*", r"graphsan::toml|tomlplusplus::.*", {"cli"}),
     "POSIX": (r"(dlfcn|fcntl|link|poll|pthread|sched|signal|spawn|termios|unistd)\.h|sys/.*|linux/.*",
               r"Threads::Threads|dl|m", set(LINE_OF) - {"model", "reports", "probes"}),
 }
 GENERATED = {"graphsan/version.hpp"}       # made by the build; for everybody
-PUBLIC_C = {"graphsan/plugin.h", "graphsan/check.h"}  # the C ABI, which includes nothing of the project's
+PUBLIC_C = {"graphsan/plugin.h"}           # the C ABI of steps, which includes nothing of the project's
 FMT_IN_HEADERS = {"reports", "cli"}        # elsewhere fmt belongs in a .cpp
 NOT_UNDER_NVCC = ("fmt", "libtorch")       # neither compiles there
 STANDARD = re.compile(r"[a-z0-9_]+|(cxxabi|stddef|stdint)\.h")  # <vector>, <cstdint>
@@ -129,11 +130,12 @@ class Tree:
                 self.complain(source, "lies in a folder that the table does not know")
                 continue
             for bracket, name in INCLUDE.findall(source.read_text()):
-                target = self.resolve(source, name) if bracket == '"' else None
+                if name in GENERATED | PUBLIC_C:
+                    continue
+                ours = bracket == '"' or name.startswith("graphsan/")  # or a public header
+                target = self.resolve(source, name) if ours else None
                 if target is not None:
                     self.check_module(source, module, self.module_of(target), name)
-                elif name in GENERATED | PUBLIC_C:
-                    continue
                 elif name.split("/")[0] in MAY_INCLUDE:  # a header made by the build
                     self.check_module(source, module, name.split("/")[0], name)
                 else:
@@ -296,6 +298,13 @@ class Checker(unittest.TestCase):
         self.write("src/kvcache/hash.cpp", '#include "step/step.hpp"\n')
         violations = Tree(self.root).check()
         self.assertIn("kvcache may not include step/step.hpp of step", violations[0])
+
+    def test_finds_a_module_that_includes_the_librarys_public_header(self):
+        self.write("include/graphsan/check.h", "#include <graphsan/plugin.h>\n")
+        self.write("include/README.md", "# include\n")
+        self.write("src/kvcache/hash.cpp", '#include "model/digest.hpp"\n#include <graphsan/check.h>\n')
+        violations = Tree(self.root).check()
+        self.assertIn("kvcache may not include graphsan/check.h of capi", violations[0])
 
     def test_finds_an_include_beside(self):
         self.write("src/device/device.hpp", '#include "model/digest.hpp"\n')

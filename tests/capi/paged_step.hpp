@@ -1,0 +1,144 @@
+#pragma once
+
+#include <graphsan/step.hpp>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphsan::test {
+
+/// Three tokens a batch, padded to four lanes, whose rows are written into a paged cache by a slot
+/// mapping; with host kernels only.
+class PagedStep : public Step {
+ public:
+  enum class Bug {
+    kNone,
+    kCountByValue,  ///< the number of live tokens is passed by value, as it was at capture
+    kIdle,          ///< run() does nothing
+    kThrow,         ///< run() of step 1 throws
+    kNoPages,       ///< a cache without pages is declared
+    kShortBatch,    ///< fewer positions than slots
+    kBreak,         ///< sound: the write runs eagerly, between the segments of a graph
+    kBreakThrows    ///< the op that runs eagerly throws
+  };
+
+  explicit PagedStep(Bug bug = Bug::kNone) : bug_{bug} {}
+
+  void set_up(Host& host) override {
+    cache_ = host.allocate<float>("cache", kRows * kDim);
+    rows_ = host.allocate<float>("rows", kBucket * kDim);
+    slots_ = host.allocate<std::int64_t>("slots", kBucket);
+    ++set_ups_;
+  }
+
+  Description describe() override {
+    Cache key;
+    key.name = "key";
+    key.dtype = DType::kF32;
+    key.pages = bug_ == Bug::kNoPages ? 0 : kPages;
+    key.page_size = kPageSize;
+    key.dim = kDim;
+    key.data = cache_;
+    Description description;
+    description.name = "paged step";
+    description.steps = 4;
+    description.caches = {key};
+    return description;
+  }
+
+  Batch batch(int step) override {
+    Batch batch;
+    for (int i = 0; i < kTokens; ++i) batch.slots.push_back(slot_of(step, i));
+    batch.bucket = kBucket;
+    if (bug_ == Bug::kShortBatch) batch.positions = {1, 2};
+    return batch;
+  }
+
+  void prepare(const Call& call) override {
+    std::array<float, kTokens * kDim> rows{};
+    std::array<std::int64_t, kBucket> slots{};
+    for (int i = 0; i < kBucket; ++i) {
+      slots[i] = call.live() && i < kTokens ? slot_of(call.step, i) : -1;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = static_cast<float>(100 * (call.step + 2)) + static_cast<float>(i);
+    }
+    host().copy(call.stream, rows_, rows.data(), sizeof(rows));
+    host().copy(call.stream, slots_, slots.data(), sizeof(slots));
+    host().synchronize(call.stream);
+  }
+
+  void run(const Call& call) override {
+    if (bug_ == Bug::kIdle) return;
+    if (bug_ == Bug::kThrow && call.step == 1) throw std::runtime_error{"sequence 2 is lost"};
+    const int lanes = bug_ == Bug::kCountByValue && !call.live() ? 1 : call.lanes();
+    const auto write = [this, lanes](void* stream) {
+      host().label(stream, "paged_step.hpp: write");
+      host().launch<&write_rows>(stream, "write_rows", {cache_, rows_, slots_, lanes});
+    };
+    if (bug_ == Bug::kBreak) return host().run_eagerly(call.stream, "write", write);
+    if (bug_ == Bug::kBreakThrows) {
+      return host().run_eagerly(call.stream, "write",
+                                [](void*) { throw std::runtime_error{"no such page"}; });
+    }
+    write(call.stream);
+  }
+
+  std::vector<Input> inputs(const Call&) override {
+    Input rows;
+    rows.name = "rows";
+    rows.data = rows_;
+    rows.lane_bytes = kDim * sizeof(float);
+    rows.dtype = DType::kF32;
+    rows.is_activation = true;
+    Input slots;
+    slots.name = "slot mapping";
+    slots.data = slots_;
+    slots.lane_bytes = sizeof(std::int64_t);
+    return {rows, slots};
+  }
+
+  [[nodiscard]] int set_ups() const { return set_ups_; }
+
+ private:
+  static constexpr int kTokens = 3;
+  static constexpr int kBucket = 4;
+  static constexpr int kPages = 4;
+  static constexpr int kPageSize = 16;
+  static constexpr int kDim = 16;
+  static constexpr int kRows = kPages * kPageSize;
+
+  struct WriteArguments {
+    float* cache;
+    const float* rows;
+    const std::int64_t* slots;
+    std::int64_t lanes;
+    static std::vector<Field> fields() {
+      return {GRAPHSAN_FIELD(WriteArguments, cache), GRAPHSAN_FIELD(WriteArguments, rows),
+              GRAPHSAN_FIELD(WriteArguments, slots), GRAPHSAN_FIELD(WriteArguments, lanes)};
+    }
+  };
+
+  static void write_rows(const WriteArguments& args) {
+    for (std::int64_t lane = 0; lane < args.lanes; ++lane) {
+      if (args.slots[lane] < 0) continue;
+      for (int d = 0; d < kDim; ++d) {
+        args.cache[args.slots[lane] * kDim + d] = args.rows[lane * kDim + d];
+      }
+    }
+  }
+
+  static std::int64_t slot_of(int step, int lane) { return lane * kPageSize + step; }
+
+  Bug bug_;
+  float* cache_ = nullptr;         // [kRows][kDim]
+  float* rows_ = nullptr;          // [kBucket][kDim]
+  std::int64_t* slots_ = nullptr;  // [kBucket]
+  int set_ups_ = 0;
+};
+
+}  // namespace graphsan::test
