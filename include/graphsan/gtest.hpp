@@ -27,6 +27,8 @@ class GraphSafeMatcher : public ::testing::MatcherInterface<const Report&> {
   }
 };
 
+// Named as GoogleMock names matchers.
+// NOLINTNEXTLINE(readability-identifier-naming)
 inline ::testing::Matcher<const Report&> IsGraphSafe() {
   return ::testing::MakeMatcher(new GraphSafeMatcher);
 }

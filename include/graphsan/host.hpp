@@ -34,7 +34,7 @@ template <typename Function>
 struct ArgumentsOf;
 template <typename Arguments>
 struct ArgumentsOf<void (*)(const Arguments&)> {
-  using type = Arguments;
+  using Type = Arguments;
 };
 
 template <typename Arguments, typename = void>
@@ -49,7 +49,7 @@ struct FieldsOf<Arguments, std::void_t<decltype(Arguments::fields())>> {
 /// The host kernel of a function; it lives as long as the program, as the ABI wants.
 template <auto kRun>
 struct HostKernel {
-  using Arguments = typename ArgumentsOf<decltype(kRun)>::type;
+  using Arguments = typename ArgumentsOf<decltype(kRun)>::Type;
   static_assert(std::is_trivially_copyable_v<Arguments>,
                 "the arguments are copied when the kernel is launched, byte by byte");
 

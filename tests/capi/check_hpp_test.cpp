@@ -16,10 +16,8 @@ namespace {
 
 using test::PagedStep;
 using ::testing::AllOf;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 CheckOptions on_host() {
   CheckOptions options;
