@@ -84,6 +84,9 @@ class Device {
   /// stream can be used again either way.
   [[nodiscard]] virtual Graph end_capture(StreamRef stream) = 0;
   [[nodiscard]] virtual CaptureStatus capture_status(StreamRef stream) const = 0;
+  /// The graph that `stream` is capturing into, borrowed until the capture ends; null where it
+  /// captures none, or where the device does not tell. Disturbs no capture.
+  [[nodiscard]] virtual GraphRef captured_graph(StreamRef /*stream*/) const { return {}; }
   /// Sets by which captures this thread's unsafe calls are forbidden, and returns what it was:
   /// kGlobal at first; kRelaxed forbids none, as an allocator needs it while its caller captures.
   virtual CaptureMode exchange_thread_mode(CaptureMode mode) { return mode; }
@@ -97,6 +100,12 @@ class Device {
 
   /// Nodes in creation order with their operands.
   [[nodiscard]] virtual std::vector<NodeInfo> nodes(GraphRef graph) = 0;
+  /// The same nodes by handle alone; also of a graph that is being captured.
+  [[nodiscard]] virtual std::vector<NodeRef> node_refs(GraphRef graph) {
+    std::vector<NodeRef> refs;
+    for (const NodeInfo& node : nodes(graph)) refs.push_back(node.node);
+    return refs;
+  }
   [[nodiscard]] virtual std::vector<EdgeInfo> edges(GraphRef graph) = 0;
   /// Adds the edges that the graph does not have yet; a cycle is an error.
   virtual void add_edges(GraphRef graph, std::span<const EdgeInfo> edges) = 0;
@@ -119,6 +128,12 @@ class Device {
   /// At most one listener; null removes it. Borrowed.
   void set_work_listener(WorkListener* listener) noexcept { listener_ = listener; }
 
+  /// At most one listener; null removes it. Borrowed. It is told the label that holds now.
+  void set_label_listener(LabelListener* listener) {
+    label_listener_ = listener;
+    if (listener != nullptr) listener->on_label(label_);
+  }
+
   virtual void destroy(StreamRef stream) noexcept = 0;
   virtual void destroy(EventRef event) noexcept = 0;
   virtual void destroy(GraphRef graph) noexcept = 0;
@@ -136,7 +151,14 @@ class Device {
 
  private:
   friend class LabelScope;
+  std::string exchange_label(std::string label) {
+    std::string previous = std::exchange(label_, std::move(label));
+    if (label_listener_ != nullptr) label_listener_->on_label(label_);
+    return previous;
+  }
+
   WorkListener* listener_ = nullptr;
+  LabelListener* label_listener_ = nullptr;
   bool wait_for_copies_ = false;
   std::string label_;
 };
@@ -146,10 +168,10 @@ class Device {
 class LabelScope {
  public:
   LabelScope(Device& device, std::string label)
-      : device_{device}, previous_{std::exchange(device.label_, std::move(label))} {}
+      : device_{device}, previous_{device.exchange_label(std::move(label))} {}
   LabelScope(const LabelScope&) = delete;
   LabelScope& operator=(const LabelScope&) = delete;
-  ~LabelScope() { device_.label_ = std::move(previous_); }
+  ~LabelScope() { static_cast<void>(device_.exchange_label(std::move(previous_))); }
 
  private:
   Device& device_;

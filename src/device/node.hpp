@@ -80,6 +80,13 @@ struct WorkRecord {
   bool during_capture = false;  ///< issued while some capture of this device was under way
 };
 
+/// Learns what the work that follows on this thread is called; empty: it has no name.
+class LabelListener {
+ public:
+  virtual ~LabelListener() = default;
+  virtual void on_label(const std::string& label) = 0;
+};
+
 /// Sees every launch, copy and fill in issue order, on the issuing thread.
 class WorkListener {
  public:

@@ -44,6 +44,7 @@ void add_segments(run::ArmRunner& runner, run::CaseRun& run, int step,
   std::vector<trace::GraphWalk> walks =
       trace::walk_segments(runner.device(), graphs, run.capture.work);
   for (std::size_t i = 0; i < walks.size(); ++i) {
+    if (segments[i].labels) trace::name_sources(walks[i], *segments[i].labels);
     model::GraphSegment segment = std::move(walks[i].segment);
     segment.bucket = run.capture.step->bucket(step);
     segment.segment = static_cast<int>(i);

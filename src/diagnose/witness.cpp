@@ -9,6 +9,24 @@
 
 namespace graphsan::diagnose {
 
+namespace {
+
+/// Lets a source hear a device's labels while this lives, also where a step throws.
+class Hearing {
+ public:
+  Hearing(device::Device& device, trace::ActivitySource& source) : device_{&device} {
+    device.set_label_listener(&source);
+  }
+  Hearing(const Hearing&) = delete;
+  Hearing& operator=(const Hearing&) = delete;
+  ~Hearing() { device_->set_label_listener(nullptr); }
+
+ private:
+  device::Device* device_;
+};
+
+}  // namespace
+
 bool launches_unseen(const run::CaseRun& run, int step) {
   const auto is_kernel = [](const model::Work& node) {
     return node.type == model::NodeType::kKernel;
@@ -41,6 +59,7 @@ std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun
   };
   try {
     source = trace::make_cupti_activity_source();
+    const Hearing hearing{runner.device(), *source};
     static_cast<void>(runner.run_eager(arm, model::Phase::kExperiment, options));
   } catch (const trace::TraceError& error) {
     run.notes.push_back(std::string{"what the step launches was not seen, and no node was set "

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "device/address_map.hpp"
@@ -72,6 +73,9 @@ struct StepDescription {
   bool follows_reference = true;
 };
 
+/// Which of the user's lines made a node, by the node's handle.
+using NodeLabels = std::unordered_map<void*, std::string>;
+
 /// One segment of a captured step: a graph, then an op that runs eagerly.
 struct Segment {
   device::GraphRef graph;  ///< borrowed from the CapturedStep
@@ -79,6 +83,8 @@ struct Segment {
   std::string break_after;  ///< name of the eager op after this segment, or empty
   /// Runs the eager op on the stream with live metadata; empty where there is none.
   std::function<void(device::StreamRef)> run_break;
+  /// Of the nodes that the step labelled; null where it labelled none, or through the device.
+  std::shared_ptr<const NodeLabels> labels = nullptr;
 };
 
 /// The graphs of one step object, one list of segments per bucket. Keeps alive what they use.

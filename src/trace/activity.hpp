@@ -13,6 +13,7 @@ enum class ActivityKind : std::uint8_t { kKernel, kCopy, kFill };
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   std::string name;            ///< demangled kernel name; empty for copies and fills
+  std::string label;           ///< what held when it was issued; empty: none, or not known
   std::uint64_t start_ns = 0;  ///< on the source's clock
   std::uint64_t end_ns = 0;
   std::uint32_t device = 0;

@@ -30,6 +30,7 @@ model::Work to_work(const Activity& activity, int id) {
   work.id = id;
   work.type = type_of(activity.kind);
   work.name = std::string{to_string(work.type)};
+  work.source = activity.label;
   if (activity.kind != ActivityKind::kKernel) return work;
   work.name = activity.name;
   work.grid = extent(activity.dims.grid);

@@ -10,7 +10,8 @@
 namespace graphsan::trace {
 
 /// The activities that ran outside any graph, as launches in the order of their issue (by
-/// correlation), numbered from 0. They carry no arguments, no addresses and no source.
+/// correlation), numbered from 0. They carry no arguments and no addresses; their source is the
+/// label.
 [[nodiscard]] std::vector<model::Work> launched_work(std::span<const Activity> activities);
 
 /// How often a node executed, and for how long together.

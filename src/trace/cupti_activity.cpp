@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "trace/cupti_library.hpp"
@@ -16,7 +18,12 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 constexpr std::size_t kBufferAlignment = 8;
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                            CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+                            CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+                            // A label reaches an activity by way of the call that issued it: CUPTI
+                            // writes an external correlation before each record of a call.
+                            CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,
+                            CUPTI_ACTIVITY_KIND_DRIVER};
+constexpr auto kLabels = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;
 
 [[noreturn]] void fail(const CuptiProblem& problem) {
   throw TraceError{problem.reason + "; " + problem.remedy};
@@ -66,6 +73,7 @@ class CuptiActivitySource final : public ActivitySource {
     if (collecting_) throw TraceError{"the trace has been started already"};
     reset();
     collecting_ = true;
+    push_label();
     for (const CUpti_ActivityKind kind : kKinds) {
       const CUptiResult result = library_.enable(kind);
       if (result == CUPTI_SUCCESS) continue;
@@ -84,8 +92,19 @@ class CuptiActivitySource final : public ActivitySource {
       throw TraceError{"CUPTI dropped " + std::to_string(dropped_) +
                        " activity records; trace fewer steps at once"};
     }
+    for (Activity& activity : activities_) {
+      const auto found = label_of_.find(activity.correlation);
+      if (found != label_of_.end()) activity.label = label_texts_.at(found->second);
+    }
     std::ranges::stable_sort(activities_, {}, &Activity::start_ns);
     return std::exchange(activities_, {});
+  }
+
+  void on_label(const std::string& label) override {
+    label_ = label;
+    if (!collecting_) return;
+    pop_label();
+    push_label();
   }
 
   std::optional<std::uint64_t> node_id(device::NodeRef node) override {
@@ -116,6 +135,9 @@ class CuptiActivitySource final : public ActivitySource {
     CUpti_Activity* record = nullptr;
     while (valid_bytes > 0 &&
            library_.get_next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+      if (const auto external = to_external_id(*record, kLabels)) {
+        label_of_[external->correlation] = external->id;
+      }
       if (auto activity = to_activity(*record)) activities_.push_back(std::move(*activity));
     }
     std::size_t dropped = 0;
@@ -127,10 +149,26 @@ class CuptiActivitySource final : public ActivitySource {
   void reset() {
     const std::lock_guard lock{mutex_};
     activities_.clear();
+    label_of_.clear();
+    label_texts_.clear();
     dropped_ = 0;
   }
 
+  /// What this thread issues from now on gets the label that holds.
+  void push_label() {
+    if (label_.empty()) return;
+    label_texts_.push_back(label_);
+    pushed_ = library_.push_external_id(kLabels, label_texts_.size() - 1) == CUPTI_SUCCESS;
+  }
+
+  void pop_label() noexcept {
+    if (!std::exchange(pushed_, false)) return;
+    std::uint64_t id = 0;
+    static_cast<void>(library_.pop_external_id(kLabels, &id));
+  }
+
   void disable_all() noexcept {
+    pop_label();
     for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(library_.disable(kind));
     collecting_ = false;
   }
@@ -138,8 +176,12 @@ class CuptiActivitySource final : public ActivitySource {
   CuptiLibrary library_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   bool collecting_ = false;
-  std::mutex mutex_;  ///< guards what CUPTI's threads write
+  std::string label_;                     ///< holds now
+  bool pushed_ = false;                   ///< an id of ours is on CUPTI's stack
+  std::vector<std::string> label_texts_;  ///< by external id
+  std::mutex mutex_;                      ///< guards what CUPTI's threads write
   std::vector<Activity> activities_;
+  std::unordered_map<std::uint32_t, std::uint64_t> label_of_;  ///< external id by correlation
   std::size_t dropped_ = 0;
 };
 

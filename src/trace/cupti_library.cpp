@@ -30,6 +30,8 @@ bool find_all(void* handle, CuptiLibrary& library) {
          find(handle, "cuptiActivityFlushAll", library.flush_all) &&
          find(handle, "cuptiActivityGetNextRecord", library.get_next_record) &&
          find(handle, "cuptiActivityGetNumDroppedRecords", library.get_dropped_records) &&
+         find(handle, "cuptiActivityPushExternalCorrelationId", library.push_external_id) &&
+         find(handle, "cuptiActivityPopExternalCorrelationId", library.pop_external_id) &&
          find(handle, "cuptiGetGraphNodeId", library.get_graph_node_id);
 }
 

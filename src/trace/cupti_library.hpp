@@ -18,6 +18,8 @@ struct CuptiLibrary {
   decltype(&cuptiActivityFlushAll) flush_all = nullptr;
   decltype(&cuptiActivityGetNextRecord) get_next_record = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) get_dropped_records = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
   decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;
 };
 

@@ -67,4 +67,12 @@ std::optional<Activity> to_activity(const CUpti_Activity& record) {
   return std::nullopt;
 }
 
+std::optional<ExternalId> to_external_id(const CUpti_Activity& record,
+                                         CUpti_ExternalCorrelationKind kind) {
+  if (record.kind != CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) return std::nullopt;
+  const auto& external = as<CUpti_ActivityExternalCorrelation>(record);
+  if (external.externalKind != kind) return std::nullopt;
+  return ExternalId{external.correlationId, external.externalId};
+}
+
 }  // namespace graphsan::trace

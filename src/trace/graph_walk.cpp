@@ -79,6 +79,7 @@ GraphWalk walk(device::Device& device, device::GraphRef graph, UnusedRecords& re
   for (const device::NodeInfo& node : device.nodes(graph)) {
     const int id = static_cast<int>(result.segment.nodes.size());
     ids.emplace(node.node.raw, id);
+    result.refs.push_back(node.node);
     result.segment.nodes.push_back(node_value(node, id, records.take(node)));
     if (!node.unreadable.empty()) {
       result.unread.push_back(fmt::format("node {} ({}): {}", id, node.name, node.unreadable));
@@ -94,6 +95,14 @@ GraphWalk walk(device::Device& device, device::GraphRef graph, UnusedRecords& re
 }
 
 }  // namespace
+
+void name_sources(GraphWalk& walk, const std::unordered_map<void*, std::string>& sources) {
+  for (std::size_t i = 0; i < walk.refs.size(); ++i) {
+    const auto found = sources.find(walk.refs[i].raw);
+    model::Work& node = walk.segment.nodes[i];
+    if (found != sources.end() && node.source.empty()) node.source = found->second;
+  }
+}
 
 GraphWalk walk_graph(device::Device& device, device::GraphRef graph,
                      std::span<const device::WorkRecord> records) {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "device/device.hpp"
@@ -14,7 +15,8 @@ struct GraphWalk {
   /// `segment.nodes[i]` has id i and is `Device::nodes(graph)[i]`. Bucket, segment number,
   /// `break_after` and the nodes' addresses are the caller's to fill in.
   model::GraphSegment segment;
-  std::vector<std::string> unread;  ///< one sentence a node whose operands are missing
+  std::vector<device::NodeRef> refs;  ///< of `segment.nodes`
+  std::vector<std::string> unread;    ///< one sentence a node whose operands are missing
 };
 
 /// Reads every node and edge of `graph`.
@@ -32,5 +34,8 @@ struct GraphWalk {
 [[nodiscard]] std::vector<GraphWalk> walk_segments(device::Device& device,
                                                    std::span<const device::GraphRef> graphs,
                                                    std::span<const device::WorkRecord> records);
+
+/// Gives each node that has no source yet the one that is known of its handle.
+void name_sources(GraphWalk& walk, const std::unordered_map<void*, std::string>& sources);
 
 }  // namespace graphsan::trace

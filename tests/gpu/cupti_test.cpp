@@ -54,6 +54,28 @@ TEST_F(CuptiTest, SeesEagerLaunchesCopiesAndFillsInTheOrderOfTheirIssue) {
   for (const Activity& activity : activities) EXPECT_LE(activity.start_ns, activity.end_ns);
 }
 
+TEST_F(CuptiTest, GivesEachLaunchTheLabelThatHeld) {
+  const device::Buffer a = upload({1, 2});
+  const auto labelled = [&](const char* label) {
+    const device::LabelScope scope{device(), label};
+    add(stream(), a, 1);
+  };
+  device().set_label_listener(&source());
+  source().start();
+  add(stream(), a, 1);
+  labelled("model.py:1");
+  labelled("model.py:2");
+  add(stream(), a, 1);
+  device().synchronize(stream());
+  const auto work = trace::launched_work(source().stop());
+  device().set_label_listener(nullptr);
+  ASSERT_EQ(work.size(), 4U);
+  EXPECT_EQ(work[0].source, "");
+  EXPECT_EQ(work[1].source, "model.py:1");
+  EXPECT_EQ(work[2].source, "model.py:2");
+  EXPECT_EQ(work[3].source, "");
+}
+
 TEST_F(CuptiTest, NamesTheNodeThatEachReplayedKernelBelongsTo) {
   const device::Buffer buffer = upload({0});
   const device::Graph graph = capture([&] {

@@ -52,6 +52,21 @@ TEST(LaunchedWork, OrdersLaunchesByTheirIssueAndLeavesReplaysOut) {
   EXPECT_EQ(work[1].id, 1);
 }
 
+TEST(LaunchedWork, TakesItsSourceFromTheLabel) {
+  Activity labelled = kernel("add", 1, 0);
+  labelled.label = "model.py:42";
+  Activity copy;
+  copy.kind = ActivityKind::kCopy;
+  copy.correlation = 2;
+  copy.label = "model.py:43";
+  const std::vector<Activity> activities{labelled, copy, kernel("other", 3, 0)};
+  const auto work = launched_work(activities);
+  ASSERT_EQ(work.size(), 3U);
+  EXPECT_EQ(work[0].source, "model.py:42");
+  EXPECT_EQ(work[1].source, "model.py:43");
+  EXPECT_EQ(work[2].source, "");
+}
+
 TEST(LaunchedWork, GivesCopiesAndFillsTheirWords) {
   Activity copy;
   copy.kind = ActivityKind::kCopy;

@@ -123,6 +123,36 @@ TEST_F(GraphWalkTest, DoesWithoutRecords) {
   EXPECT_TRUE(walk.segment.nodes[0].fields.empty());
 }
 
+TEST_F(GraphWalkTest, TakesSourcesOfNodesThatNobodyRecordedFromTheirHandles) {
+  begin();
+  {
+    const LabelScope label{*device_, "recorded"};
+    add(1);
+  }
+  add(2);
+  add(3);
+  const device::Graph graph = end();
+  GraphWalk walk = walk_graph(*device_, graph.get(), recorder_.records());
+  ASSERT_EQ(walk.refs.size(), 3U);
+  name_sources(walk, {{walk.refs[0].raw, "by handle"}, {walk.refs[1].raw, "by handle"}});
+  EXPECT_EQ(walk.segment.nodes[0].source, "recorded");
+  EXPECT_EQ(walk.segment.nodes[1].source, "by handle");
+  EXPECT_EQ(walk.segment.nodes[2].source, "");
+}
+
+TEST_F(GraphWalkTest, TellsAListenerWhichLabelHolds) {
+  struct Heard : device::LabelListener {
+    void on_label(const std::string& label) override { labels.push_back(label); }
+    std::vector<std::string> labels;
+  } heard;
+  const LabelScope outer{*device_, "outer"};
+  device_->set_label_listener(&heard);
+  { const LabelScope inner{*device_, "inner"}; }
+  device_->set_label_listener(nullptr);
+  const LabelScope unheard{*device_, "unheard"};
+  EXPECT_EQ(heard.labels, (std::vector<std::string>{"outer", "inner", "outer"}));
+}
+
 TEST_F(GraphWalkTest, GivesEachRecordToOneSegmentOnly) {
   std::vector<device::Graph> graphs;
   for (const char* name : {"segment 0", "segment 1"}) {

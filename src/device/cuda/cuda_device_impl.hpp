@@ -42,6 +42,7 @@ class CudaDevice final : public Device {
   void begin_capture(StreamRef stream, CaptureMode mode) override;
   [[nodiscard]] Graph end_capture(StreamRef stream) override;
   [[nodiscard]] CaptureStatus capture_status(StreamRef stream) const override;
+  [[nodiscard]] GraphRef captured_graph(StreamRef stream) const override;
   CaptureMode exchange_thread_mode(CaptureMode mode) override;
 
   [[nodiscard]] Graph clone(GraphRef graph) override;
@@ -53,6 +54,8 @@ class CudaDevice final : public Device {
   /// order, and that is relied on; where an edge contradicts the list, which a capture cannot
   /// produce, the list is corrected as little as makes every edge point forward.
   [[nodiscard]] std::vector<NodeInfo> nodes(GraphRef graph) override;
+  /// In the order in which the driver lists them.
+  [[nodiscard]] std::vector<NodeRef> node_refs(GraphRef graph) override;
   [[nodiscard]] std::vector<EdgeInfo> edges(GraphRef graph) override;
   void add_edges(GraphRef graph, std::span<const EdgeInfo> edges) override;
 

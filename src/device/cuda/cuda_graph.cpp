@@ -61,6 +61,17 @@ CaptureStatus CudaDevice::capture_status(StreamRef stream) const {
   return CaptureStatus::kNone;
 }
 
+GraphRef CudaDevice::captured_graph(StreamRef stream) const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  // Fails without harm on the legacy stream while another one captures.
+  const cudaError_t code =
+      cudaStreamGetCaptureInfo(native(stream), &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  ignore_failure(code);
+  const bool captures = code == cudaSuccess && status == cudaStreamCaptureStatusActive;
+  return captures ? GraphRef{graph} : GraphRef{};
+}
+
 CaptureMode CudaDevice::exchange_thread_mode(CaptureMode mode) {
   cudaStreamCaptureMode exchanged = to_cuda(mode);
   GRAPHSAN_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&exchanged));
@@ -123,6 +134,12 @@ std::vector<NodeInfo> CudaDevice::nodes(GraphRef graph) {
     infos.push_back(read_node(driver_, listed[i]));
   }
   return infos;
+}
+
+std::vector<NodeRef> CudaDevice::node_refs(GraphRef graph) {
+  std::vector<NodeRef> refs;
+  for (const cudaGraphNode_t node : listed_nodes(graph)) refs.push_back(NodeRef{node});
+  return refs;
 }
 
 std::vector<EdgeInfo> CudaDevice::edges(GraphRef graph) {

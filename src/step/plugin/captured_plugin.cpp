@@ -4,10 +4,12 @@
 
 namespace graphsan::step::plugin {
 
-void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> segments) {
+void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> segments,
+                         std::shared_ptr<const NodeLabels> labels) {
   owned_.push_back(std::move(segments));
   for (const SegmentedCapture::Captured& one : owned_.back()) {
-    segments_[bucket].push_back({one.graph.get(), one.exec.get(), one.break_after, one.run_break});
+    segments_[bucket].push_back(
+        {one.graph.get(), one.exec.get(), one.break_after, one.run_break, labels});
   }
 }
 

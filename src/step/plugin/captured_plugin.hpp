@@ -17,8 +17,9 @@ class CapturedPlugin final : public CapturedStep {
   /// `batches` are those of the step object, which outlives this.
   explicit CapturedPlugin(const std::vector<model::StepFacts>& batches) : batches_{&batches} {}
 
-  /// A capture by GraphSan.
-  void add(int bucket, std::vector<SegmentedCapture::Captured> segments);
+  /// A capture by GraphSan, and what its nodes were labelled.
+  void add(int bucket, std::vector<SegmentedCapture::Captured> segments,
+           std::shared_ptr<const NodeLabels> labels);
   /// The plug-in's own segments of a bucket, to be filled; `release` gives them back in the end.
   [[nodiscard]] std::vector<Segment>& adopt(int bucket, std::function<void()> release);
 

@@ -56,11 +56,8 @@ PluginHost::PluginHost(device::Device& device, device::StreamRef setup_stream)
       self.launch(device::StreamRef{stream}, *kernel, arguments);
     });
   };
-  abi.label = [](const graphsan_host* host, void*, const char* source) {
-    guarded(host, [&](PluginHost& self) {
-      self.label_.reset();
-      if (source != nullptr) self.label_.emplace(*self.device_, source);
-    });
+  abi.label = [](const graphsan_host* host, void* stream, const char* source) {
+    guarded(host, [&](PluginHost& self) { self.label(device::StreamRef{stream}, source); });
   };
   abi.run_eagerly = [](const graphsan_host* host, void* stream, const char* name,
                        int (*op)(void*, void*), void* argument) {
@@ -97,6 +94,11 @@ void PluginHost::begin_call() {
 void PluginHost::end_call() {
   in_call_ = false;
   label_.reset();
+  for (const device::StreamRef& stream : capture_labels_.streams()) {
+    // A capture that the step has ended itself is for whoever takes its graph.
+    if (device_->captured_graph(stream)) mark(stream, std::nullopt);
+  }
+  capture_labels_.end_labels();
   if (met_) std::rethrow_exception(std::exchange(met_, nullptr));
 }
 
@@ -143,6 +145,20 @@ void PluginHost::launch(device::StreamRef stream, const graphsan_host_kernel& ke
   device_->launch(stream, known.kernel, {}, arguments);
 }
 
+void PluginHost::mark(device::StreamRef stream, const std::optional<std::string>& source) {
+  const device::GraphRef graph = device_->captured_graph(stream);
+  std::vector<device::NodeRef> nodes;
+  if (graph) nodes = device_->node_refs(graph);
+  capture_labels_.label(stream, graph, nodes, source);
+}
+
+void PluginHost::label(device::StreamRef stream, const char* source) {
+  label_.reset();
+  if (source == nullptr) return mark(stream, std::nullopt);
+  mark(stream, source);
+  label_.emplace(*device_, source);
+}
+
 void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*op)(void*, void*),
                              void* argument) {
   const std::string called = name == nullptr ? "eager op" : name;
@@ -169,6 +185,7 @@ void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*o
     }
   };
   if (capture_ == nullptr) return run(stream);
+  mark(stream, capture_labels_.source(stream));  // while the segment's graph is open
   capture_->break_here(called, run);
 }
 

@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "device/kernel.hpp"
 #include "kvcache/guarded_buffer.hpp"
+#include "step/plugin/capture_labels.hpp"
 #include "step/segmented_capture.hpp"
 
 namespace graphsan::step::plugin {
@@ -39,6 +40,8 @@ class PluginHost {
 
   /// Breaks end a segment of this capture; null: ops that are run eagerly just run.
   void set_capture(SegmentedCapture* capture) { capture_ = capture; }
+  /// The nodes that label() named, of what was captured since clear().
+  [[nodiscard]] CaptureLabels& capture_labels() { return capture_labels_; }
   /// Memory may be asked for from now on, or no more.
   void set_may_allocate(bool may) { may_allocate_ = may; }
 
@@ -63,6 +66,9 @@ class PluginHost {
   static int guarded(const graphsan_host* host, Body&& body) noexcept;
   [[nodiscard]] void* allocate(const char* name, std::size_t bytes);
   void launch(device::StreamRef stream, const graphsan_host_kernel& kernel, const void* arguments);
+  void label(device::StreamRef stream, const char* source);
+  /// Tells the labels what a stream captures, and the label that holds from now on.
+  void mark(device::StreamRef stream, const std::optional<std::string>& source);
   void run_eagerly(device::StreamRef stream, const char* name, int (*op)(void*, void*),
                    void* argument);
 
@@ -75,6 +81,7 @@ class PluginHost {
   bool may_allocate_ = false;
   SegmentedCapture* capture_ = nullptr;
   std::optional<device::LabelScope> label_;
+  CaptureLabels capture_labels_;
   std::vector<std::unique_ptr<kvcache::GuardedBuffer>> buffers_;
   std::map<const graphsan_host_kernel*, HostKernel> kernels_;
 };

@@ -327,6 +327,7 @@ bool PluginStep::adopt_own(CapturedPlugin& captured, const graphsan_call& one) {
     if (handle != nullptr) table.release(self_, handle);
     return false;
   }
+  const auto labels = std::make_shared<NodeLabels>();
   std::vector<Segment>& segments = captured.adopt(
       one.bucket,
       [library = library_, self = self_, handle] { library->table().release(self, handle); });
@@ -337,7 +338,11 @@ bool PluginStep::adopt_own(CapturedPlugin& captured, const graphsan_call& one) {
           fmt::format("{}: segment {} of a capture has a graph or an exec without the other",
                       library_->title(), i)};
     }
-    Segment segment{device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}};
+    Segment segment{
+        device::GraphRef{piece.graph}, device::GraphExecRef{piece.exec}, {}, {}, labels};
+    if (segment.graph) {
+      host_->capture_labels().finish(segment.graph, device_->node_refs(segment.graph));
+    }
     if (piece.eager != nullptr) {
       segment.break_after = piece.eager_name == nullptr ? "eager op" : piece.eager_name;
       segment.run_break = [this, piece, name = segment.break_after](device::StreamRef on) {
@@ -346,6 +351,7 @@ bool PluginStep::adopt_own(CapturedPlugin& captured, const graphsan_call& one) {
     }
     segments.push_back(std::move(segment));
   }
+  *labels = host_->capture_labels().labels();
   return true;
 }
 
@@ -359,6 +365,7 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
     call(text_of("run", one), table.run, self_, &one);
     device_->synchronize(stream);
   }
+  host_->capture_labels().clear();
   if (table.capture != nullptr && host_->table()->is_cuda != 0 && adopt_own(captured, one)) return;
   one.capturing = 1;
   SegmentedCapture capture{*device_, stream, request.mode};
@@ -371,7 +378,8 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
     throw;
   }
   host_->set_capture(nullptr);
-  captured.add(bucket, capture.end());
+  captured.add(bucket, capture.end(),
+               std::make_shared<const NodeLabels>(host_->capture_labels().labels()));
 }
 
 std::unique_ptr<CapturedStep> PluginStep::capture(const CaptureRequest& request,
