@@ -18,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+INSTALLED = {"cuda-step"}  # examples for an installed GraphSan: tests/consumer runs their commands
 PROGRAM = ""
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"#.*\bexit code (\d+)")
@@ -58,6 +59,8 @@ class Readme(unittest.TestCase):
     def test_every_command_of_an_example_ends_as_it_says(self):
         self.assertTrue(EXAMPLES)
         for readme in EXAMPLES:
+            if readme.parent.name in INSTALLED:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 os.mkdir(os.path.join(folder, "build"))
                 os.symlink(PROGRAM, os.path.join(folder, "build", "graphsan"))
