@@ -1,4 +1,4 @@
-# cmake --install: the program, the library with its headers (graphsan::graphsan), and what a consumer
+# cmake --install: the program, the library with its headers (graphsan::graphsan, or graphsan::plugin for the headers alone), and what a consumer
 # needs to read a recording and write a report from it: graphsan::model, graphsan::record and
 # graphsan::reports, as components, since they need more packages; with a package configuration.
 include(CMakePackageConfigHelpers)
@@ -14,7 +14,7 @@ foreach(module IN ITEMS model record reports)
 endforeach()
 
 install(TARGETS graphsan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS graphsan_shared EXPORT graphsan-targets
+install(TARGETS graphsan_shared graphsan_plugin EXPORT graphsan-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS graphsan_model graphsan_record graphsan_reports EXPORT graphsan-component-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

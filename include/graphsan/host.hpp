@@ -84,12 +84,16 @@ struct HostKernel {
 /// std::runtime_error where the device refuses; the report has its reason.
 class Host {
  public:
-  explicit Host(const graphsan_host* host) : host_{host} {}
+  explicit Host(const graphsan_host* host, std::string options = {})
+      : host_{host}, options_{std::move(options)} {}
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
   /// False on the host device, where pointers are host memory and there are no CUDA streams.
   [[nodiscard]] bool is_cuda() const { return host_->is_cuda != 0; }
+
+  /// The text of `--step-options`, where the step is a plug-in; else "".
+  [[nodiscard]] const std::string& options() const { return options_; }
 
   /// Device memory for `count` elements, zero-filled, with guard zones at both ends that nobody may
   /// write; freed after the step. While the step is made only: in its constructor or set_up().
@@ -171,6 +175,7 @@ class Host {
   }
 
   const graphsan_host* host_;
+  std::string options_;
   std::deque<Op> ops_;  ///< never moved: a capture names them
 };
 

@@ -36,7 +36,7 @@ class StepBinding {
   }
 
  private:
-  explicit StepBinding(const graphsan_host* host) : host_{host} {}
+  StepBinding(const graphsan_host* host, const char* options) : host_{host, options} {}
 
   /// One capture of the step's own, with what the ABI is told of it.
   struct Captured {
@@ -50,9 +50,9 @@ class StepBinding {
   };
 
   template <Maker (*kMaker)()>
-  static int create(const graphsan_host* host, const char* /*options*/, void** self) {
+  static int create(const graphsan_host* host, const char* options, void** self) {
     return Host{host}.guarded([&] {
-      std::unique_ptr<StepBinding> made{new StepBinding{host}};
+      std::unique_ptr<StepBinding> made{new StepBinding{host, options}};
       made->step_ = kMaker()(made->host_, made->owned_);
       if (made->step_ == nullptr) throw std::runtime_error{"the factory made no step"};
       made->step_->host_ = &made->host_;

@@ -42,6 +42,7 @@ void add_list_command(CLI::App& app, Registration& chosen);
 void add_explain_command(CLI::App& app, Registration& chosen);
 void add_doctor_command(CLI::App& app, Registration& chosen);
 void add_bench_command(CLI::App& app, Registration& chosen);
+void add_new_step_command(CLI::App& app, Registration& chosen);
 void add_selftest_command(CLI::App& app, Registration& chosen);
 
 }  // namespace graphsan::cli

@@ -113,6 +113,7 @@ int run(int argc, char** argv) {
   add_explain_command(app, chosen);
   add_doctor_command(app, chosen);
   add_bench_command(app, chosen);
+  add_new_step_command(app, chosen);
   add_selftest_command(app, chosen);
   if (const std::string wrong = wrong_command(app, argc, argv); !wrong.empty()) {
     return fail(context, Summary::kNone, model::kExitUsage, "bad usage", wrong,

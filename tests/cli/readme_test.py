@@ -18,7 +18,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
-INSTALLED = {"cuda-step"}  # examples for an installed GraphSan: tests/consumer runs their commands
+# Examples for an installed GraphSan; cuda_step_test.py and new_step_test.py run their commands.
+INSTALLED = {"cuda-step", "new-step"}
 PROGRAM = ""
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"#.*\bexit code (\d+)")
