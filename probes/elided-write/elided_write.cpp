@@ -83,6 +83,26 @@ bool others_write(const Facts& facts, const std::string& buffer) {
                      });
 }
 
+/// A tracer saw the launch, so nobody knows which memory it names.
+bool operands_unknown(const model::Work& launch) {
+  return launch.type == model::NodeType::kKernel && launch.arguments.empty() &&
+         launch.addresses.empty();
+}
+
+/// The one eager launch of unknown operands that has no node; null where there are several, of
+/// which any may be the write.
+const model::Work* lost_unknown(const Facts& facts) {
+  const model::Work* lost = nullptr;
+  for (const model::Alignment& line : facts.alignment) {
+    if (line.launch < 0 || line.kind != model::AlignmentKind::kMissing) continue;
+    const model::Work& launch = facts.eager_launches[static_cast<std::size_t>(line.launch)];
+    if (!operands_unknown(launch)) continue;
+    if (lost != nullptr) return nullptr;
+    lost = &launch;
+  }
+  return lost;
+}
+
 /// The eager launch that names the cache's memory and has no node, or whose node lost the address.
 const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_there) {
   const std::string& buffer = facts.cache_buffers[static_cast<std::size_t>(cache)];
@@ -104,7 +124,8 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
       return &launch;
     }
   }
-  return nullptr;
+  node_is_there = false;
+  return lost_unknown(facts);
 }
 
 /// The trace shows that the cache's write was lost; true as well where there is no trace to look
@@ -112,7 +133,9 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
 bool is_lost(const Facts& facts, int cache) {
   const bool named = static_cast<std::size_t>(cache) < facts.cache_buffers.size() &&
                      !facts.cache_buffers[static_cast<std::size_t>(cache)].empty();
-  if (facts.alignment.empty() || !named) return true;
+  const bool unknown =
+      std::any_of(facts.eager_launches.begin(), facts.eager_launches.end(), operands_unknown);
+  if (facts.alignment.empty() || !named || unknown) return true;
   bool node_is_there = false;
   return lost_launch(facts, cache, node_is_there) != nullptr;
 }

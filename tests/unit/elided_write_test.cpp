@@ -43,6 +43,35 @@ diagnose::Diagnosis diagnose_alone(const model::Facts& facts, diagnose::Experime
   return diagnose::diagnose(facts, registry, experiments);
 }
 
+/// The key write alone is elided, and only a tracer saw the launches: their operands are unknown.
+model::Facts traced_key_write_elided() {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kKey0);
+  test::lose_node(facts, 0);
+  for (model::Work& launch : facts.eager_launches) {
+    launch.arguments.clear();
+    launch.addresses.clear();
+  }
+  return facts;
+}
+
+TEST(ElidedWriteProbe, NamesTheOneTracedLaunchThatHasNoNode) {
+  const auto suspicion = recognise(traced_key_write_elided());
+  ASSERT_TRUE(suspicion.has_value());
+  ASSERT_EQ(suspicion->finding.where.size(), 1U);
+  EXPECT_EQ(suspicion->finding.where[0].source, "layer 0 / insert");
+  EXPECT_THAT(suspicion->finding.evidence,
+              Contains(HasSubstr("reshape_and_cache_flash (layer 0 / insert)")));
+}
+
+TEST(ElidedWriteProbe, NamesNoneWhereSeveralTracedLaunchesHaveNoNode) {
+  model::Facts facts = traced_key_write_elided();
+  test::lose_node(facts, 1);
+  const auto suspicion = recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_EQ(suspicion->finding.where[0].source, std::nullopt);
+}
+
 TEST(ElidedWriteProbe, IsSilentOnASoundGraph) {
   EXPECT_FALSE(recognise(test::facts_scene()).has_value());
 }
