@@ -12,7 +12,8 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRAPHSAN_CUDA=ON \
   -DGRAPHSAN_STATIC_DEPENDENCIES=ON "-DCMAKE_CUDA_ARCHITECTURES=$architectures" >"$build.log" ||
   { cat "$build.log"; exit 1; }
 rm -f "$build.log"
-cmake --build "$build" --target graphsan graphsan_gpu_tests example_paged_write_cuda -j "$jobs"
+cmake --build "$build" --target graphsan graphsan_gpu_tests example_paged_write_cuda \
+  graphsan_shared own_capture_plugin -j "$jobs"
 
 rm -rf "$bundle" "$bundle.tar.gz"
 mkdir -p "$bundle/tests"
@@ -22,6 +23,8 @@ while read -r test; do
 done <"$build/gpu-tests.txt"
 cp -r tests/data "$bundle/data"
 cp "$build/examples/plugin/libpaged_write_cuda.so" tests/gpu/plugin_gpu_test.py "$bundle/"
+cp "$build/tests/libown_capture_plugin.so" "$build/libgraphsan.so" \
+  tests/gpu/own_capture_gpu_test.py "$bundle/"
 cp tests/cli/contract_test.py scripts/check_seed.py scripts/run_gpu_tests.sh "$bundle/"
 strip "$bundle/graphsan" "$bundle"/*.so "$bundle"/tests/*
 

@@ -17,7 +17,7 @@ export GRAPHSAN_REQUIRE_GPU=1 GRAPHSAN_TEST_DATA=$PWD/data
 declare -A names=(
   [doctor]="graphsan doctor" [tests]="GPU test programs" [contract]="contract test, cuda"
   [seed]="seed scenario, cuda" [selftest]="selftest, cuda"
-  [plugin]="CUDA plug-in" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
+  [plugin]="CUDA plug-ins, library" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
   [racecheck]="compute-sanitizer racecheck" [initcheck]="compute-sanitizer initcheck")
 
 step_doctor() { ./graphsan doctor; }
@@ -47,7 +47,10 @@ step_seed() {
 
 step_selftest() { ./graphsan selftest --device cuda "--json=$logs/selftest.json"; }
 
-step_plugin() { python3 plugin_gpu_test.py ./graphsan ./libpaged_write_cuda.so; }
+step_plugin() {
+  python3 plugin_gpu_test.py ./graphsan ./libpaged_write_cuda.so &&
+    python3 own_capture_gpu_test.py ./graphsan ./libown_capture_plugin.so ./libgraphsan.so
+}
 
 step_bench() { ./graphsan bench hash; }
 
