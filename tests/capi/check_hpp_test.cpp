@@ -40,6 +40,24 @@ TEST(CheckHpp, IsInconclusiveWhereAllOfAStepRunsEagerly) {
   EXPECT_EQ(report.verdict(), Verdict::kInconclusive) << report.text();
 }
 
+TEST(CheckHpp, RunsWhatAStepDoesBeforeItsBatches) {
+  PagedStep step;
+  EXPECT_THAT(check(step, on_host()), IsGraphSafe());
+  EXPECT_GT(step.resets(), 1);
+  EXPECT_GT(step.histories(), 1);
+}
+
+TEST(CheckHpp, ComparesWhatAStepPutsOut) {
+  const Report report = report_of(PagedStep::Bug::kOutput);
+  EXPECT_EQ(report.verdict(), Verdict::kDiverged);
+  EXPECT_THAT(report.text(), AllOf(HasSubstr("output: "), HasSubstr("lanes differ")));
+}
+
+TEST(CheckHpp, KnowsASinkFromARow) {
+  EXPECT_THAT(report_of(PagedStep::Bug::kPadWrites).text(), HasSubstr("padding-write"));
+  EXPECT_THAT(report_of(PagedStep::Bug::kPadWritesSink), IsGraphSafe());
+}
+
 TEST(CheckHpp, NamesTheFrozenArgument) {
   const Report report = report_of(PagedStep::Bug::kCountByValue);
   EXPECT_EQ(report.verdict(), Verdict::kDiverged);

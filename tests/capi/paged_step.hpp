@@ -23,7 +23,10 @@ class PagedStep : public Step {
     kNoPages,       ///< a cache without pages is declared
     kShortBatch,    ///< fewer positions than slots
     kBreak,         ///< sound: the write runs eagerly, between the segments of a graph
-    kBreakThrows    ///< the op that runs eagerly throws
+    kBreakThrows,   ///< the op that runs eagerly throws
+    kOutput,        ///< the output alone is wrong, by a factor passed by value
+    kPadWrites,     ///< pad lanes write the last row
+    kPadWritesSink  ///< sound: they do, and the last row is declared as a sink
   };
 
   explicit PagedStep(Bug bug = Bug::kNone) : bug_{bug} {}
@@ -32,6 +35,7 @@ class PagedStep : public Step {
     cache_ = host.allocate<float>("cache", kRows * kDim);
     rows_ = host.allocate<float>("rows", kBucket * kDim);
     slots_ = host.allocate<std::int64_t>("slots", kBucket);
+    sums_ = host.allocate<float>("sums", kBucket);
     ++set_ups_;
   }
 
@@ -43,6 +47,7 @@ class PagedStep : public Step {
     key.page_size = kPageSize;
     key.dim = kDim;
     key.data = cache_;
+    if (bug_ == Bug::kPadWritesSink) key.sinks = {{kRows - 1, kRows}};
     Description description;
     description.name = "paged step";
     description.steps = 4;
@@ -78,7 +83,9 @@ class PagedStep : public Step {
     const int lanes = bug_ == Bug::kCountByValue && !call.live() ? 1 : call.lanes();
     const auto write = [this, lanes](void* stream) {
       host().label(stream, "paged_step.hpp: write");
-      host().launch<&write_rows>(stream, "write_rows", {cache_, rows_, slots_, lanes});
+      const bool pads = bug_ == Bug::kPadWrites || bug_ == Bug::kPadWritesSink;
+      const std::int64_t pad_row = pads ? kRows - 1 : -1;
+      host().launch<&write_rows>(stream, "write_rows", {cache_, rows_, slots_, lanes, pad_row});
     };
     if (bug_ == Bug::kBreak) return host().run_eagerly(call.stream, "write", write);
     if (bug_ == Bug::kBreakThrows) {
@@ -86,6 +93,29 @@ class PagedStep : public Step {
                                 [](void*) { throw std::runtime_error{"no such page"}; });
     }
     write(call.stream);
+    const float factor = bug_ == Bug::kOutput && !call.live() ? 2 : 1;
+    host().label(call.stream, "paged_step.hpp: sum");
+    host().launch<&sum_rows>(call.stream, "sum_rows",
+                             {sums_, cache_, slots_, factor, call.lanes()});
+  }
+
+  void reset(void* /*stream*/) override { ++resets_; }
+
+  /// Row 5 of page 3, which no batch names.
+  void history(void* stream) override {
+    const std::vector<float> row(kDim, 7.0F);
+    host().copy(stream, cache_ + (3 * kPageSize + 5) * kDim, row.data(), kDim * sizeof(float));
+    host().synchronize(stream);
+    ++histories_;
+  }
+
+  std::vector<Output> outputs(const Call&) override {
+    Output sums;
+    sums.name = "sums";
+    sums.dtype = DType::kF32;
+    sums.dim = 1;
+    sums.data = sums_;
+    return {sums};
   }
 
   std::vector<Input> inputs(const Call&) override {
@@ -103,6 +133,8 @@ class PagedStep : public Step {
   }
 
   [[nodiscard]] int set_ups() const { return set_ups_; }
+  [[nodiscard]] int resets() const { return resets_; }
+  [[nodiscard]] int histories() const { return histories_; }
 
  private:
   static constexpr int kTokens = 3;
@@ -117,18 +149,38 @@ class PagedStep : public Step {
     const float* rows;
     const std::int64_t* slots;
     std::int64_t lanes;
+    std::int64_t pad_row;  // where pad lanes write; negative: nowhere
     static std::vector<Field> fields() {
       return {GRAPHSAN_FIELD(WriteArguments, cache), GRAPHSAN_FIELD(WriteArguments, rows),
-              GRAPHSAN_FIELD(WriteArguments, slots), GRAPHSAN_FIELD(WriteArguments, lanes)};
+              GRAPHSAN_FIELD(WriteArguments, slots), GRAPHSAN_FIELD(WriteArguments, lanes),
+              GRAPHSAN_FIELD(WriteArguments, pad_row)};
     }
+  };
+
+  /// Without names for its fields.
+  struct SumArguments {
+    float* sums;
+    const float* cache;
+    const std::int64_t* slots;
+    float factor;
+    std::int64_t lanes;
   };
 
   static void write_rows(const WriteArguments& args) {
     for (std::int64_t lane = 0; lane < args.lanes; ++lane) {
-      if (args.slots[lane] < 0) continue;
-      for (int d = 0; d < kDim; ++d) {
-        args.cache[args.slots[lane] * kDim + d] = args.rows[lane * kDim + d];
+      const std::int64_t row = args.slots[lane] < 0 ? args.pad_row : args.slots[lane];
+      if (row < 0) continue;
+      for (int d = 0; d < kDim; ++d) args.cache[row * kDim + d] = args.rows[lane * kDim + d];
+    }
+  }
+
+  static void sum_rows(const SumArguments& args) {
+    for (std::int64_t lane = 0; lane < args.lanes; ++lane) {
+      float sum = 0;
+      for (int d = 0; d < kDim && args.slots[lane] >= 0; ++d) {
+        sum += args.cache[args.slots[lane] * kDim + d];
       }
+      args.sums[lane] = args.factor * sum;
     }
   }
 
@@ -138,7 +190,10 @@ class PagedStep : public Step {
   float* cache_ = nullptr;         // [kRows][kDim]
   float* rows_ = nullptr;          // [kBucket][kDim]
   std::int64_t* slots_ = nullptr;  // [kBucket]
+  float* sums_ = nullptr;          // [kBucket]
   int set_ups_ = 0;
+  int resets_ = 0;
+  int histories_ = 0;
 };
 
 }  // namespace graphsan::test
