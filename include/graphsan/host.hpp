@@ -116,7 +116,8 @@ class Host {
 
   /// Host device only: launches `kRun`, a function `void(const Arguments&)`, with a copy of its
   /// arguments. It runs when the stream gets to it, once for the whole grid. `name` is what reports
-  /// call it; the first one given counts.
+  /// call it; the first one given counts. Padding between the arguments is copied and compared too,
+  /// so leave none.
   template <auto kRun>
   void launch(void* stream, const char* name,
               const typename detail::HostKernel<kRun>::Arguments& arguments) {

@@ -93,7 +93,7 @@ class PagedStep : public Step {
                                 [](void*) { throw std::runtime_error{"no such page"}; });
     }
     write(call.stream);
-    const float factor = bug_ == Bug::kOutput && !call.live() ? 2 : 1;
+    const double factor = bug_ == Bug::kOutput && !call.live() ? 2 : 1;
     host().label(call.stream, "paged_step.hpp: sum");
     host().launch<&sum_rows>(call.stream, "sum_rows",
                              {sums_, cache_, slots_, factor, call.lanes()});
@@ -162,7 +162,7 @@ class PagedStep : public Step {
     float* sums;
     const float* cache;
     const std::int64_t* slots;
-    float factor;
+    double factor;  // as wide as its neighbours: padding would hold anything
     std::int64_t lanes;
   };
 
@@ -180,7 +180,7 @@ class PagedStep : public Step {
       for (int d = 0; d < kDim && args.slots[lane] >= 0; ++d) {
         sum += args.cache[args.slots[lane] * kDim + d];
       }
-      args.sums[lane] = args.factor * sum;
+      args.sums[lane] = static_cast<float>(args.factor * sum);
     }
   }
 
