@@ -245,13 +245,13 @@ bool is_seed(const model::Work& work, std::string_view field) {
   return word && looks_like_seed(*word);
 }
 
-/// ` (8, eager 4096)`, or nothing where the field is no declared scalar.
+/// ` (8, live 4096)`, or nothing where the field is no declared scalar.
 std::string values_text(const model::Work& node, const model::Work& launch,
                         std::string_view field) {
   const std::optional<Word> captured = word_of(node, field);
   const std::optional<Word> live = word_of(launch, field);
   if (!captured || !live) return {};
-  return fmt::format(" ({}, eager {})", word_text(*captured), word_text(*live));
+  return fmt::format(" ({}, live {})", word_text(*captured), word_text(*live));
 }
 
 }  // namespace

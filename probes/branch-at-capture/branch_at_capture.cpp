@@ -22,7 +22,9 @@ struct OtherPath {
 
 OtherPath other_path(const Facts& facts) {
   OtherPath path;
-  const auto& lines = facts.padded_alignment.empty() ? facts.alignment : facts.padded_alignment;
+  // A second capture takes the captured path too where the code asks whether it is captured.
+  const bool eagerly = facts.padded_alignment.empty() || facts.padded_launches_captured;
+  const auto& lines = eagerly ? facts.alignment : facts.padded_alignment;
   for (const model::Alignment& line : lines) {
     if (line.kind == model::AlignmentKind::kMissing) path.only_eager.push_back(&line);
     if (line.kind == model::AlignmentKind::kExtra) path.only_graph.push_back(&line);

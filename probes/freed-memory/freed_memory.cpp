@@ -50,7 +50,6 @@ class FreedMemoryProbe final : public diagnose::Probe {
     std::vector<RowKey> keys = in_layers(facts, primary_differences(facts), layers);
     const bool bites = !keys.empty();
     if (!bites && differs(facts)) return {};
-    if (!bites) keys = results_in(facts, layers);
     Suspicion suspicion = suspect(facts, "freed-memory", std::move(keys));
     const NodeUse& first = uses.front();
     suspicion.finding.summary =
@@ -66,6 +65,7 @@ class FreedMemoryProbe final : public diagnose::Probe {
     if (bites) {
       confirm_by(suspicion, diagnose::Change::kKeepFreed);
     } else {
+      suspicion.rows = results_in(facts, layers);
       confirm_by(suspicion, diagnose::Change::kPoisonFreed);
       suspicion.refutable = false;
     }

@@ -43,7 +43,10 @@ class FrozenScalarProbe final : public diagnose::Probe {
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
     if (!knows_arguments(facts) || !frozen_words(facts).nodes.empty()) return std::nullopt;
-    return "grids, scalars and copies of every node are those of the same batch run eagerly";
+    return facts.padded_launches_captured
+               ? "grids, scalars and copies of every node are those of a second capture, of the "
+                 "step's own batch"
+               : "grids, scalars and copies of every node are those of the same batch run eagerly";
   }
 };
 

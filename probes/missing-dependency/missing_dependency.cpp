@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probes/differences.hpp"
 #include "probes/mechanisms.hpp"
 
@@ -12,6 +14,25 @@ using diagnose::Suspicion;
 using model::Facts;
 
 /// Nodes that no path orders touch one buffer, and one of them writes it.
+/// Some kernel may touch memory that no pair of nodes was compared for: its arguments could not be
+/// read, or name memory whose extent nobody knows.
+bool hides_operands(const Facts& facts) {
+  const auto hides = [](const model::Work& node) {
+    if (node.type != model::NodeType::kKernel) return false;
+    const bool unknown = std::any_of(
+        node.addresses.begin(), node.addresses.end(),
+        [](const model::AddressUse& use) { return use.address != 0 && use.block == 0; });
+    return unknown || node.arguments.empty();
+  };
+  return std::any_of(
+      facts.segments.begin(), facts.segments.end(), [&](const model::GraphSegment& segment) {
+        const bool branches =
+            std::any_of(segment.edges.begin(), segment.edges.end(),
+                        [](const model::GraphEdge& edge) { return edge.to != edge.from + 1; });
+        return branches && std::any_of(segment.nodes.begin(), segment.nodes.end(), hides);
+      });
+}
+
 class MissingDependencyProbe final : public diagnose::Probe {
  public:
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
@@ -53,7 +74,9 @@ class MissingDependencyProbe final : public diagnose::Probe {
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (facts.segments.empty() || !facts.unordered.empty()) return std::nullopt;
+    if (facts.segments.empty() || !facts.unordered.empty() || hides_operands(facts)) {
+      return std::nullopt;
+    }
     return "edges order every two nodes that touch one buffer which one of them writes";
   }
 };

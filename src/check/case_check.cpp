@@ -88,11 +88,21 @@ void conclude(model::CaseReport& report, diagnose::Diagnosis diagnosis,
 }
 
 /// What is reported where an experiment ended the process.
-void note_lost(model::CaseReport& report, int experiment, const std::string& words) {
+void note_lost(model::CaseReport& report, const std::string& experiment, const std::string& words) {
   report.notes.push_back(fmt::format(
       "the experiment \"{}\" could not be brought to an end ({}): nothing was confirmed by "
       "experiment",
-      experiment_name(experiment), words));
+      experiment, words));
+}
+
+/// The case as the comparison alone has it: foreign code is about to be captured once more.
+model::CaseReport untraced(model::CaseReport report, const run::CaseRun& run,
+                           const step::Step& step) {
+  report.facts = run.facts;
+  report.timing = run.timing;
+  report.not_covered = run.not_covered;
+  conclude(report, {}, step.description());
+  return report;
 }
 
 /// Runs the arms and the diagnosis. Where an experiment throws what costs this process, the report
@@ -106,6 +116,7 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
   options.capture_over_history = request.config.capture_at == step::minimax_m3::CaptureAt::kLive;
   run::CaseRun run = run::run_case(runner, options);
   run.facts.capture_metadata = capture_metadata(request);
+  if (watch.on_draft && !request.plugin.empty()) watch.on_draft(untraced(report, run, step));
   diagnose::add_trace_facts(runner, run);
   report.facts = run.facts;
   report.timing = run.timing;
@@ -120,7 +131,10 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
   const diagnose::ProbeRegistry probes = probes::builtin_probes();
   const auto draft = [&] {
     model::CaseReport judged = report;
-    conclude(judged, diagnose::diagnose(report.facts, probes, nullptr), step.description());
+    conclude(judged,
+             diagnose::diagnose(report.facts, probes, nullptr,
+                                "no experiment: the process that ran them did not live to tell"),
+             step.description());
     return judged;
   };
   WatchedExperiments experiments{inner, watch.experiments, [&] {
@@ -165,6 +179,12 @@ std::string remedy_for(device::ErrorKind kind) {
       return "see `graphsan doctor`, and report it with the reproduction command";
   }
   return "";
+}
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 void require_memory(const device::Device& device, std::uint64_t needed) {
@@ -217,9 +237,26 @@ std::unique_ptr<step::Step> make_builtin_step(device::Device& device, const Case
                                                            std::move(program));
 }
 
+model::CaseReport better_of(model::CaseReport earlier, model::CaseReport later) {
+  const bool shows_damage =
+      earlier.verdict == model::Verdict::kDiverged || earlier.verdict == model::Verdict::kHazard;
+  const bool as_good =
+      !later.failure && model::combine({{earlier.verdict, later.verdict}}) == later.verdict;
+  if (!shows_damage || as_good) return later;
+  earlier.notes.push_back(
+      later.failure
+          ? fmt::format("this is what was known before the run of this case ended: {}",
+                        later.failure->what)
+          : fmt::format(
+                "an experiment ended a run of this case, and the next run said \"{}\": what "
+                "it does is not the same each time",
+                to_string(later.verdict)));
+  return earlier;
+}
+
 CaseResult check_case(device::Device& device, const CaseRequest& request, int index,
                       const StepFactory& factory, const CaseWatch& watch) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   PhaseTracker tracker{*watch.observer};
   CaseResult result;
   model::CaseReport& report = result.report;
@@ -238,6 +275,8 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
       report.title = report.config.step;
     }
     run_and_diagnose(result, device, request, *step, tracker, watch);
+    report.seconds = seconds_since(begin);
+    if (watch.on_report && !result.lost) watch.on_report(report);
   } catch (const device::DeviceError& error) {
     fail(report, tracker, error.what(), remedy_for(error.kind()));
     result.device_lost = error.kind() == device::ErrorKind::kSticky;
@@ -251,7 +290,7 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
     fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");
     result.lost = true;
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.seconds = seconds_since(begin);
   return result;
 }
 

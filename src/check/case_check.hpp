@@ -39,7 +39,7 @@ struct CaseResult {
   bool device_lost = false;
   /// The experiment that did that, and its words: `report` is then what was known before the
   /// experiments, and another process can learn more with that one left out.
-  std::optional<int> lost_in;
+  std::optional<std::string> lost_in;
   std::string lost_words;
 };
 
@@ -47,9 +47,17 @@ struct CaseResult {
 struct CaseWatch {
   model::Observer* observer = nullptr;
   ExperimentWatch experiments = {};
-  /// Called before the first experiment with the case as it is judged without any; may be empty.
+  /// Called before the first experiment, and before foreign code is asked for another capture, with
+  /// the case as it is judged without; may be empty.
   std::function<void(const model::CaseReport&)> on_draft = nullptr;
+  /// Called with a case that has its answer before its step goes, which may end the process; may be
+  /// empty.
+  std::function<void(const model::CaseReport&)> on_report = nullptr;
 };
+
+/// The one of two reports on one case that knows more: the later one, unless the earlier one shows
+/// damage and the later failed or says less. The earlier then stands, with a note.
+[[nodiscard]] model::CaseReport better_of(model::CaseReport earlier, model::CaseReport later);
 
 /// Runs one case in this process: arms, diagnosis, verdict. A failure of the step or the device is
 /// in the report; only ConfigError leaves.

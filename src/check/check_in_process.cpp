@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "check/run_assembly.hpp"
@@ -21,13 +22,16 @@ CaseResult run_case(device::Device& device, const CheckOptions& options, int ind
   NoObserver nobody;
   CaseWatch watch;
   watch.observer = &nobody;
+  std::optional<model::CaseReport> before;
   for (;;) {
     CaseResult result = check_case(device, options.cases.at(static_cast<std::size_t>(index)), index,
                                    options.factory, watch);
-    if (!result.lost_in || result.device_lost) return result;
-    const bool tried =
-        !watch.experiments.left_out.emplace(*result.lost_in, result.lost_words).second;
-    if (tried || watch.experiments.left_out.size() > kMostLeftOut) return result;
+    const bool again =
+        result.lost_in && !result.device_lost && watch.experiments.left_out.size() < kMostLeftOut &&
+        watch.experiments.left_out.emplace(*result.lost_in, result.lost_words).second;
+    if (before) result.report = better_of(std::move(*before), std::move(result.report));
+    if (!again) return result;
+    before = std::move(result.report);
   }
 }
 

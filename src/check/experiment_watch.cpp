@@ -1,17 +1,25 @@
 #include "check/experiment_watch.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "device/error.hpp"
 
 namespace graphsan::check {
 
-std::string experiment_name(int experiment) {
-  if (experiment == kWriterSearch) return "prefix replay";
-  return std::string{diagnose::name_of(static_cast<diagnose::Change>(experiment))};
+std::string name_of(const diagnose::Intervention& intervention) {
+  std::string name{diagnose::name_of(intervention.change)};
+  if (!intervention.names.empty())
+    name += fmt::format(" ({})", fmt::join(intervention.names, ", "));
+  for (const diagnose::NodeOf& node : intervention.nodes) {
+    name += fmt::format(", segment {} node {}", node.segment, node.node);
+  }
+  return name;
 }
 
-void WatchedExperiments::begin(int experiment) {
+void WatchedExperiments::begin(const std::string& experiment) {
   if (before_first_) std::exchange(before_first_, nullptr)();
   under_way_ = experiment;
   if (watch_->on_begin) watch_->on_begin(experiment);
@@ -24,7 +32,7 @@ void WatchedExperiments::end() {
 
 diagnose::ExperimentResult WatchedExperiments::run(const diagnose::Intervention& intervention,
                                                    std::span<const diagnose::RowKey> rows) {
-  const int experiment = static_cast<int>(intervention.change);
+  const std::string experiment = name_of(intervention);
   const auto left_out = watch_->left_out.find(experiment);
   if (left_out != watch_->left_out.end()) return diagnose::NotRunnable{left_out->second};
   begin(experiment);

@@ -11,20 +11,19 @@
 
 namespace graphsan::check {
 
-/// What an experiment is called between worker and supervisor: its Change as a number, or the
-/// search for a row's writer.
-inline constexpr int kWriterSearch = 1000;
-[[nodiscard]] std::string experiment_name(int experiment);
-
 /// Experiments of one case that may each cost a run of it before it goes without any.
-inline constexpr std::size_t kMostLeftOut = 4;
+inline constexpr std::size_t kMostLeftOut = 6;
+
+/// Which experiment: the change, and what it is made to. The search for a row's writer is one.
+[[nodiscard]] std::string name_of(const diagnose::Intervention& intervention);
+inline constexpr const char* kWriterSearch = "prefix replay";
 
 /// Who is told of a case's experiments, so that one that ends the process costs itself and not the
 /// verdict.
 struct ExperimentWatch {
-  /// Experiments that are not tried, and why: each has ended a process that ran this case.
-  std::map<int, std::string> left_out;
-  std::function<void(int experiment)> on_begin = nullptr;
+  /// Experiments that are not tried, by name_of(), and why: each has ended a run of this case.
+  std::map<std::string, std::string> left_out;
+  std::function<void(const std::string& experiment)> on_begin = nullptr;
   std::function<void()> on_end = nullptr;
 };
 
@@ -42,16 +41,16 @@ class WatchedExperiments final : public diagnose::Experiments {
   [[nodiscard]] std::optional<diagnose::Writer> writer_of(const diagnose::RowKey& row) override;
 
   /// The experiment that began and has not ended: after an exception, the one that threw.
-  [[nodiscard]] std::optional<int> under_way() const { return under_way_; }
+  [[nodiscard]] const std::optional<std::string>& under_way() const { return under_way_; }
 
  private:
-  void begin(int experiment);
+  void begin(const std::string& experiment);
   void end();
 
   diagnose::Experiments* inner_;
   const ExperimentWatch* watch_;
   std::function<void()> before_first_;
-  std::optional<int> under_way_;
+  std::optional<std::string> under_way_;
 };
 
 }  // namespace graphsan::check

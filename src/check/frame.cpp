@@ -47,41 +47,50 @@ bool read_all(int descriptor, char* data, std::size_t bytes) {
   return true;
 }
 
-/// A pair of numbers as it travels: a case and how many experiments follow, or an experiment and
-/// the length of the text that follows.
-using Pair = std::array<std::int32_t, 2>;
-
-void append_pair(std::string& bytes, std::size_t first, std::size_t second) {
-  const Pair pair{static_cast<std::int32_t>(first), static_cast<std::int32_t>(second)};
-  bytes.append(reinterpret_cast<const char*>(pair.data()), sizeof(pair));
+void append_number(std::string& bytes, std::size_t number) {
+  const auto value = static_cast<std::uint32_t>(number);
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-bool read_pair(int descriptor, Pair& pair) {
-  return read_all(descriptor, reinterpret_cast<char*>(pair.data()), sizeof(pair));
+void append_text(std::string& bytes, const std::string& text) {
+  append_number(bytes, text.size());
+  bytes += text;
+}
+
+bool read_number(int descriptor, std::uint32_t& number) {
+  return read_all(descriptor, reinterpret_cast<char*>(&number), sizeof(number));
+}
+
+bool read_text(int descriptor, std::string& text) {
+  std::uint32_t size = 0;
+  if (!read_number(descriptor, size)) return false;
+  text.resize(size);
+  return read_all(descriptor, text.data(), text.size());
 }
 
 }  // namespace
 
 bool write_command(int descriptor, const Command& command) {
   std::string bytes;
-  append_pair(bytes, static_cast<std::size_t>(command.case_index), command.left_out.size());
+  append_number(bytes, static_cast<std::size_t>(command.case_index));
+  append_number(bytes, command.left_out.size());
   for (const auto& [experiment, why] : command.left_out) {
-    append_pair(bytes, static_cast<std::size_t>(experiment), why.size());
-    bytes += why;
+    append_text(bytes, experiment);
+    append_text(bytes, why);
   }
   return write_all(descriptor, bytes.data(), bytes.size());
 }
 
 std::optional<Command> read_command(int descriptor) {
-  Pair head{};
-  if (!read_pair(descriptor, head)) return std::nullopt;
-  Command command{head[0], {}};
-  for (std::int32_t i = 0; i < head[1]; ++i) {
-    Pair one{};
-    if (!read_pair(descriptor, one)) return std::nullopt;
-    std::string why(static_cast<std::size_t>(one[1]), '\0');
-    if (!read_all(descriptor, why.data(), why.size())) return std::nullopt;
-    command.left_out.emplace(one[0], std::move(why));
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  if (!read_number(descriptor, index) || !read_number(descriptor, count)) return std::nullopt;
+  Command command{static_cast<int>(index), {}};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::string experiment;
+    std::string why;
+    if (!read_text(descriptor, experiment) || !read_text(descriptor, why)) return std::nullopt;
+    command.left_out.emplace(std::move(experiment), std::move(why));
   }
   return command;
 }

@@ -16,10 +16,11 @@ enum class FrameType : std::uint32_t {
   kNoDevice,         ///< the device asked for is not there: reason, newline, remedy
   kPhase,            ///< phase word, newline, step
   kDraft,            ///< the case under way, judged without experiments, as JSON
-  kExperiment,       ///< number of the experiment that begins; -1: it has ended
+  kExperiment,       ///< name of the experiment that begins; empty: it has ended
   kExperimentLost,   ///< the experiment under way costs this process: why. No case follows
   kLeaving,          ///< no further case may be given: the case report that follows is the last
-  kCase,             ///< a case report as JSON
+  kCase,             ///< a case report as JSON; its step may still be there
+  kIdle,             ///< the step is gone, and another case can be given
   kUsage             ///< the case cannot be run as asked for: what to change
 };
 
@@ -35,7 +36,7 @@ struct Frame {
 struct Command {
   int case_index = 0;
   /// Experiments that ended an earlier process at this case, and how.
-  std::map<int, std::string> left_out;
+  std::map<std::string, std::string> left_out;
 };
 
 /// Writes one command whole; false when the worker is gone.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,7 +14,9 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
+#include "check/experiment_watch.hpp"
 #include "check/frame.hpp"
 #include "record/recording.hpp"
 
@@ -43,10 +44,11 @@ struct Worker {
   bool ready = false;    ///< its device is open
   bool leaving = false;  ///< takes no further case
   int case_index = -1;
+  bool reported = false;  ///< the case has its report
   std::string phase = "set-up";
   int step = -1;
   std::string draft;       ///< the case as judged without experiments, once there is one
-  int experiment = -1;     ///< the one under way
+  std::string experiment;  ///< the one under way, or empty
   std::string last_words;  ///< why it gives up
   bool hung = false;
   Clock::time_point last_sign = Clock::now();
@@ -135,11 +137,12 @@ class Supervisor {
   void check_watchdogs();
   void report_progress(const Worker& worker) const;
   void add_case(model::CaseReport report);
+  void keep_drafts();
   /// Has the worker's case run once more without the experiment at which it died; false where that
   /// was done often enough.
   [[nodiscard]] bool retry_without(const Worker& worker, const std::string& words);
-  [[nodiscard]] model::CaseReport drafted(const std::string& draft, int index,
-                                          const std::string& words) const;
+  /// The report, or what an earlier run of the case knew where that is more.
+  [[nodiscard]] model::CaseReport with_draft(model::CaseReport report);
   [[nodiscard]] model::CaseReport failed(const Worker& worker, const std::string& words) const;
   [[nodiscard]] std::size_t cases_left() const {
     return retries_.size() + result_.cases.size() - next_case_;
@@ -149,9 +152,9 @@ class Supervisor {
   SupervisorResult result_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t next_case_ = 0;
-  std::vector<int> retries_;                            ///< cases to be run once more
-  std::map<int, std::map<int, std::string>> left_out_;  ///< experiments, by case
-  std::map<int, std::string> drafts_;                   ///< of cases that are run once more
+  std::vector<int> retries_;                                    ///< cases to be run once more
+  std::map<int, std::map<std::string, std::string>> left_out_;  ///< experiments, by case
+  std::map<int, std::string> drafts_;                           ///< of cases whose process ended
   std::size_t done_ = 0;
   int fruitless_starts_ = 0;
 };
@@ -173,16 +176,17 @@ void Supervisor::start_enough_workers() {
 }
 
 void Supervisor::give_case(Worker& worker) {
-  const bool takes_one = worker.ready && !worker.leaving && worker.case_index < 0;
+  const bool takes_one = worker.ready && !worker.leaving && !worker.hung && worker.case_index < 0;
   if (!takes_one || cases_left() == 0) return;
   const int index = retries_.empty() ? static_cast<int>(next_case_) : retries_.back();
   const auto left_out = left_out_.find(index);
-  if (!write_command(
-          worker.commands,
-          {index, left_out == left_out_.end() ? std::map<int, std::string>{} : left_out->second})) {
+  if (!write_command(worker.commands,
+                     {index, left_out == left_out_.end() ? std::map<std::string, std::string>{}
+                                                         : left_out->second})) {
     return;
   }
   worker.case_index = index;
+  worker.reported = false;
   worker.phase = "set-up";
   worker.step = -1;
   worker.last_sign = Clock::now();
@@ -231,7 +235,7 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
       worker.draft = frame.payload;
       break;
     case FrameType::kExperiment:
-      worker.experiment = std::stoi(frame.payload);
+      worker.experiment = frame.payload;
       break;
     case FrameType::kExperimentLost:
       worker.leaving = true;
@@ -241,11 +245,14 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
       worker.leaving = true;
       break;
     case FrameType::kCase:
-      worker.case_index = -1;
+      worker.reported = true;
       worker.draft.clear();
-      worker.experiment = -1;
-      add_case(record::case_from_json(frame.payload));
+      worker.experiment.clear();
+      add_case(with_draft(record::case_from_json(frame.payload)));
       report_progress(worker);
+      break;
+    case FrameType::kIdle:
+      worker.case_index = -1;
       break;
     case FrameType::kUsage:
       throw step::minimax_m3::ConfigError{frame.payload};
@@ -261,15 +268,13 @@ void Supervisor::bury(std::size_t index) {
   if (!worker->ready && ++fruitless_starts_ >= 3) {
     throw std::runtime_error{"no worker process can open the device: " + words};
   }
-  if (worker->case_index < 0) return;
-  if (worker->experiment >= 0 && retry_without(*worker, words)) return;
-  const auto draft = drafts_.find(worker->case_index);
-  add_case(draft != drafts_.end() ? drafted(draft->second, worker->case_index, words)
-                                  : failed(*worker, words));
+  if (worker->case_index < 0 || worker->reported) return;
+  if (!worker->draft.empty()) drafts_.try_emplace(worker->case_index, worker->draft);
+  if (!worker->experiment.empty() && retry_without(*worker, words)) return;
+  add_case(with_draft(failed(*worker, words)));
 }
 
 bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
-  if (!worker.draft.empty()) drafts_.try_emplace(worker.case_index, worker.draft);
   auto& left_out = left_out_[worker.case_index];
   if (left_out.size() >= kMostLeftOut || left_out.contains(worker.experiment)) return false;
   left_out.emplace(worker.experiment, "it costs the process that runs the case: " + words);
@@ -277,18 +282,10 @@ bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
   return true;
 }
 
-model::CaseReport Supervisor::drafted(const std::string& draft, int index,
-                                      const std::string& words) const {
-  model::CaseReport report = record::case_from_json(draft);
-  std::vector<std::string> names;
-  for (const auto& [experiment, why] : left_out_.at(index)) {
-    names.push_back(experiment_name(experiment));
-  }
-  report.notes.push_back(fmt::format(
-      "nothing was confirmed by experiment: the process that ran them ended each time (last: {}), "
-      "also with these left out: {}",
-      words, fmt::join(names, ", ")));
-  return report;
+model::CaseReport Supervisor::with_draft(model::CaseReport report) {
+  const auto draft = drafts_.extract(report.index);
+  if (draft.empty()) return report;
+  return better_of(record::case_from_json(draft.mapped()), std::move(report));
 }
 
 model::CaseReport Supervisor::failed(const Worker& worker, const std::string& words) const {
@@ -326,10 +323,24 @@ void Supervisor::poll_workers() {
 void Supervisor::check_watchdogs() {
   for (const std::unique_ptr<Worker>& worker : workers_) {
     const std::chrono::duration<double> silent = Clock::now() - worker->last_sign;
-    const bool busy = worker->case_index >= 0 || !worker->ready;
+    const bool busy = worker->case_index >= 0 || !worker->ready || worker->leaving;
     if (!busy || worker->hung || silent.count() < options_.watchdog_seconds) continue;
     worker->hung = true;
     ::kill(worker->pid, SIGKILL);
+  }
+}
+
+/// What is known of the cases that an interrupt stops in their experiments.
+void Supervisor::keep_drafts() {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->case_index >= 0 && !worker->draft.empty()) {
+      drafts_.try_emplace(worker->case_index, worker->draft);
+    }
+  }
+  for (const auto& [index, draft] : std::exchange(drafts_, {})) {
+    model::CaseReport report = record::case_from_json(draft);
+    report.notes.emplace_back("interrupted: nothing was confirmed by experiment");
+    add_case(std::move(report));
   }
 }
 
@@ -338,6 +349,7 @@ SupervisorResult Supervisor::run() {
   while (!finished()) {
     if (options_.interrupted && options_.interrupted()) {
       result_.interrupted = true;
+      keep_drafts();
       break;
     }
     start_enough_workers();

@@ -51,14 +51,18 @@ Served serve_case(const WorkerSetup& setup, device::Device& device, const Comman
   CaseWatch watch;
   watch.observer = &phases;
   watch.experiments.left_out = command.left_out;
-  watch.experiments.on_begin = [events](int experiment) {
-    static_cast<void>(write_frame(events, FrameType::kExperiment, std::to_string(experiment)));
+  watch.experiments.on_begin = [events](const std::string& experiment) {
+    static_cast<void>(write_frame(events, FrameType::kExperiment, experiment));
   };
   watch.experiments.on_end = [events] {
-    static_cast<void>(write_frame(events, FrameType::kExperiment, "-1"));
+    static_cast<void>(write_frame(events, FrameType::kExperiment, ""));
   };
   watch.on_draft = [events](const model::CaseReport& draft) {
     static_cast<void>(write_frame(events, FrameType::kDraft, record::to_json(draft)));
+  };
+  bool sent = false;
+  watch.on_report = [events, &sent](const model::CaseReport& report) {
+    sent = write_frame(events, FrameType::kCase, record::to_json(report));
   };
   try {
     const CaseResult result = check_case(device, setup.cases->at(static_cast<std::size_t>(index)),
@@ -68,9 +72,10 @@ Served serve_case(const WorkerSetup& setup, device::Device& device, const Comman
       return Served::kLeave;
     }
     if (result.lost && !write_frame(events, FrameType::kLeaving, "")) return Served::kBroken;
-    if (!write_frame(events, FrameType::kCase, record::to_json(result.report))) {
+    if (!sent && !write_frame(events, FrameType::kCase, record::to_json(result.report))) {
       return Served::kBroken;
     }
+    if (!write_frame(events, FrameType::kIdle, "")) return Served::kBroken;
     return result.lost ? Served::kLeave : Served::kGoOn;
   } catch (const step::minimax_m3::ConfigError& error) {
     return write_frame(events, FrameType::kUsage, error.what()) ? Served::kGoOn : Served::kBroken;

@@ -44,8 +44,9 @@ void add(model::ConfusionMatrix& matrix, const model::CaseReport& one) {
   for (const std::string& id : found) ++matrix.counts[planted][id];
   if (found.empty()) ++matrix.counts[planted]["none"];
   if (!twin) matrix.confirmed[planted] += !found.empty() && confirmed ? 1 : 0;
-  // A hazard did not bite, so no experiment has anything to make right.
-  const bool settled = confirmed || one.verdict == model::Verdict::kHazard;
+  // A hazard that did not bite may leave no experiment anything to look at.
+  const bool settled =
+      confirmed || (one.verdict == model::Verdict::kHazard && one.experiments.empty());
   const bool right = twin ? found.empty() && one.verdict == model::Verdict::kAgreed
                           : found == std::set<std::string>{mechanism} && settled &&
                                 one.findings.size() == 1 && is_expected(mechanism, one.verdict);

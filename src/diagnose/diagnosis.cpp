@@ -62,14 +62,13 @@ struct Conclusion {
 
 /// Asks the experiments of one suspicion, in order, until one cannot be run or does not confirm.
 Conclusion conclude(const model::Facts& facts, const Suspicion& suspicion, Experiments* experiments,
-                    std::vector<model::ExperimentRecord>& log) {
+                    std::string_view why_not, std::vector<model::ExperimentRecord>& log) {
   Conclusion conclusion{suspicion.finding, false, {}};
   model::Finding& finding = conclusion.finding;
   if (suspicion.confirm.empty()) return conclusion;
   finding.status = model::FindingStatus::kSuspected;
   if (experiments == nullptr) {
-    finding.not_runnable =
-        "no experiment: these are stored facts, and no step is there to run again";
+    finding.not_runnable = why_not;
     return conclusion;
   }
   std::vector<std::string> did;
@@ -118,8 +117,9 @@ Conclusion conclude(const model::Facts& facts, const Suspicion& suspicion, Exper
 /// Asks the probes in order and keeps what is explained already from those that follow.
 class Diagnostician {
  public:
-  Diagnostician(const model::Facts& facts, const ProbeRegistry& registry, Experiments* experiments)
-      : facts_{facts}, registry_{registry}, experiments_{experiments} {}
+  Diagnostician(const model::Facts& facts, const ProbeRegistry& registry, Experiments* experiments,
+                std::string_view why_not)
+      : facts_{facts}, registry_{registry}, experiments_{experiments}, why_not_{why_not} {}
 
   Diagnosis run() {
     for (const std::string& id : registry_.ids()) ask(id);
@@ -153,7 +153,7 @@ class Diagnostician {
   }
 
   void settle(const std::string& id, Suspicion suspicion) {
-    Conclusion conclusion = conclude(facts_, suspicion, experiments_, out_.experiments);
+    Conclusion conclusion = conclude(facts_, suspicion, experiments_, why_not_, out_.experiments);
     if (conclusion.refuted) {
       refuted_.insert(id);
       out_.ruled_out.push_back({id, conclusion.refutation});
@@ -302,6 +302,7 @@ class Diagnostician {
   const model::Facts& facts_;
   const ProbeRegistry& registry_;
   Experiments* experiments_;
+  std::string_view why_not_;
   Diagnosis out_;
   std::vector<std::string> quiet_;
   std::set<std::string> refuted_;
@@ -313,8 +314,8 @@ class Diagnostician {
 }  // namespace
 
 Diagnosis diagnose(const model::Facts& facts, const ProbeRegistry& registry,
-                   Experiments* experiments) {
-  return Diagnostician{facts, registry, experiments}.run();
+                   Experiments* experiments, std::string_view why_not) {
+  return Diagnostician{facts, registry, experiments, why_not}.run();
 }
 
 }  // namespace graphsan::diagnose

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "diagnose/experiments.hpp"
@@ -22,9 +23,12 @@ struct Diagnosis {
 /// Differences that a confirmed finding explains are not offered to later probes: a suspicion that
 /// has no other is dropped. A suspicion that an experiment refutes is listed as ruled out.
 ///
-/// `experiments` null: diagnoses stored facts, findings stay suspected. A probe or experiment that
-/// throws DeviceError costs its own confirmation only, unless the device is lost.
-[[nodiscard]] Diagnosis diagnose(const model::Facts& facts, const ProbeRegistry& registry,
-                                 Experiments* experiments);
+/// `experiments` null: diagnoses the facts alone, and findings stay suspected for the reason given.
+/// A probe or experiment that throws DeviceError costs its own confirmation only, unless the device
+/// is lost.
+[[nodiscard]] Diagnosis diagnose(
+    const model::Facts& facts, const ProbeRegistry& registry, Experiments* experiments,
+    std::string_view why_not =
+        "no experiment: these are stored facts, and no step is there to run again");
 
 }  // namespace graphsan::diagnose

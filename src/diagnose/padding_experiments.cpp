@@ -59,6 +59,7 @@ std::optional<RowKey> counterpart(const RowKey& key, model::CacheKind kind,
   RowKey other = key;
   if (const auto lane = Mapping{before, kind}.lane_of(key.row)) {
     other.row = there.row_of(*lane);
+    if (other.row < 0) return std::nullopt;
     return other;
   }
   if (there.lane_of(key.row)) return std::nullopt;

@@ -77,11 +77,29 @@ void PatchedExecs::add_second_capture(int step) {
   }
 }
 
+namespace {
+
+/// `size` bytes of a parameter buffer at `offset`; empty where no argument holds them all.
+template <typename Arguments>
+auto bytes_at(Arguments& arguments, std::uint32_t offset, std::uint32_t size) {
+  for (auto& argument : arguments) {
+    const std::size_t end = argument.offset + argument.bytes.size();
+    if (offset < argument.offset || offset + size > end) continue;
+    return std::span{argument.bytes}.subspan(offset - argument.offset, size);
+  }
+  return decltype(std::span{arguments.front().bytes}.subspan(0)){};
+}
+
+}  // namespace
+
 void PatchedExecs::add(const NodeOf& node, int step, Live live) {
   const auto& wanted = intervention_.nodes;
   if (std::find(wanted.begin(), wanted.end(), node) == wanted.end()) return;
   // Without what the copy found there is nothing to point the node at.
   if (intervention_.change == Change::kReplaceCopySources && live.copied == nullptr) return;
+  const bool words_alone =
+      !intervention_.names.empty() && !names("grid") && !live.copy && !live.fill;
+  if (words_alone && wanted_words(live).empty()) return;
   live_[{node.segment, node.node}].insert_or_assign(step, std::move(live));
   has_live_values_ = true;
 }
@@ -131,21 +149,6 @@ void PatchedExecs::patch(device::GraphExecRef exec, const device::NodeInfo& node
   }
 }
 
-namespace {
-
-/// `size` bytes of a parameter buffer at `offset`; empty where no argument holds them all.
-template <typename Arguments>
-auto bytes_at(Arguments& arguments, std::uint32_t offset, std::uint32_t size) {
-  for (auto& argument : arguments) {
-    const std::size_t end = argument.offset + argument.bytes.size();
-    if (offset < argument.offset || offset + size > end) continue;
-    return std::span{argument.bytes}.subspan(offset - argument.offset, size);
-  }
-  return decltype(std::span{arguments.front().bytes}.subspan(0)){};
-}
-
-}  // namespace
-
 std::vector<device::Argument> PatchedExecs::wanted_words(const Live& live) const {
   const bool all = intervention_.names.empty();
   std::vector<device::Argument> words;
@@ -158,8 +161,14 @@ std::vector<device::Argument> PatchedExecs::wanted_words(const Live& live) const
   }
   if (!live.fields.empty()) return words;
   for (const std::string& name : intervention_.names) {
-    // `+24`: a word that nobody declared, by its offset.
-    if (name.starts_with('+')) add_word(static_cast<std::uint32_t>(std::stoul(name.substr(1))), 4);
+    // `+24`: a word that nobody declared, by its offset; less at the end of an argument.
+    if (!name.starts_with('+')) continue;
+    const auto offset = static_cast<std::uint32_t>(std::stoul(name.substr(1)));
+    for (std::uint32_t size = 4; size > 0; --size) {
+      if (bytes_at(live.arguments, offset, size).empty()) continue;
+      add_word(offset, size);
+      break;
+    }
   }
   return words;
 }

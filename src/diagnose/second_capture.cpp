@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "diagnose/graph_match.hpp"
 #include "trace/address_scan.hpp"
 #include "trace/alignment.hpp"
 #include "trace/graph_walk.hpp"
@@ -75,9 +76,12 @@ LiveNodes SecondCapture::capture(const step::CaptureRequest& request, int step) 
 
 void SecondCapture::find_noise() {
   if (std::exchange(knows_noise_, true)) return;
-  int covered = 0;
-  while (!run_.facts.steps.at(static_cast<std::size_t>(covered)).covered) ++covered;
-  LiveNodes again = capture({}, covered);
+  // Another bucket's capture passes other words as a matter of course.
+  int shown = 0;
+  const int steps = static_cast<int>(run_.facts.steps.size());
+  while (shown < steps && !replays_shown_nodes(runner_, run_, shown)) ++shown;
+  if (shown == steps) return;
+  LiveNodes again = capture({}, shown);
   for_each_pair(again.works, run_.facts.segments, [&](model::Work& theirs, const NodeOf& at) {
     model::Work ours = run_.facts.segments[static_cast<std::size_t>(at.segment)]
                            .nodes[static_cast<std::size_t>(at.node)];

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "diagnose/experiment_parts.hpp"
 #include "diagnose/step_experiments.hpp"
@@ -11,7 +13,9 @@ std::string StepExperiments::foreign_owner(std::uint64_t captured) {
   const device::OwnedRange now = runner_.step().addresses().resolve(captured, 0);
   if (now.owner == device::Owner::kUnknown) {
     const device::Owner kind = runner_.device().memory_kind(reinterpret_cast<void*>(captured));
-    return kind == device::Owner::kUnknown ? "nobody: the memory is gone" : "";
+    const bool there =
+        kind == device::Owner::kOtherAllocation || kind == device::Owner::kHostPinned;
+    return there ? "" : "nobody that is known: the memory may be gone";
   }
   const bool same = now.owner == then.owner && now.name == then.name;
   if (same || now.owner == device::Owner::kFreeBlock) return "";
@@ -28,6 +32,8 @@ ExperimentResult StepExperiments::refresh_inputs(const Intervention& interventio
                        ", and is not to be written"};
   }
   std::size_t found = 0;
+  // What lay at the captured addresses; somebody else may have moved in.
+  std::vector<std::pair<void*, std::vector<std::byte>>> before;
   const auto set = [&](int step, bool live) {
     const run::StepLog& log = reference_arm().steps.at(static_cast<std::size_t>(step));
     for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
@@ -41,6 +47,7 @@ ExperimentResult StepExperiments::refresh_inputs(const Intervention& interventio
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
         std::byte* at = to + lane * input.lane_stride;
         const auto size = static_cast<std::size_t>(input.lane_bytes);
+        before.emplace_back(at, download(at, size));
         upload(at, live
                        ? std::vector<std::byte>(right->lane(static_cast<std::size_t>(lane)).begin(),
                                                 right->lane(static_cast<std::size_t>(lane)).end())
@@ -48,8 +55,12 @@ ExperimentResult StepExperiments::refresh_inputs(const Intervention& interventio
       }
     }
   };
+  const auto put_back = [&](int) {
+    for (const auto& [at, bytes] : before) upload(at, bytes);
+    before.clear();
+  };
   Outcome outcome = with_hooks(
-      rows, [&](int step) { set(step, true); }, [&](int step) { set(step, false); });
+      rows, [&](int step) { set(step, true); }, [&](int step) { set(step, false); }, put_back);
   if (found == 0) return NotRunnable{"no input of that name has an address from the capture"};
   return outcome;
 }
@@ -74,13 +85,27 @@ ExperimentResult StepExperiments::set_opaque(const Intervention& intervention,
   return outcome;
 }
 
+StepExperiments::KeptBlocks StepExperiments::keep_blocks(
+    const std::function<bool(const step::ScratchView&)>& is_meant) {
+  KeptBlocks kept;
+  for (const step::ScratchView& block : runner_.step().scratch()) {
+    if (!is_meant(block)) continue;
+    kept.emplace_back(block.address,
+                      download(block.address, static_cast<std::size_t>(block.bytes)));
+  }
+  return kept;
+}
+
 ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bool graph_pool) {
   // As an index, the second is the one that ops most often skip; as a number it is a NaN.
   constexpr std::uint8_t kPatterns[] = {0x00, 0xFF};
   std::size_t blocks = 0;
+  const auto is_meant = [&](const step::ScratchView& block) {
+    return block.graph_pool == graph_pool && (graph_pool || !block.live);
+  };
   const auto poison = [&](int, int pattern) {
     for (const step::ScratchView& block : runner_.step().scratch()) {
-      if (block.graph_pool != graph_pool || (!graph_pool && block.live)) continue;
+      if (!is_meant(block)) continue;
       ++blocks;
       runner_.device().fill(runner_.stream(), block.address, kPatterns[pattern],
                             static_cast<std::size_t>(block.bytes));
@@ -92,10 +117,17 @@ ExperimentResult StepExperiments::poison_blocks(std::span<const RowKey> rows, bo
   step::CaptureRequest request = options_.capture;
   request.keep_freed = graph_pool;
   run::Capture capture = runner_.capture(request, options_.capture_over_history);
+  const KeptBlocks kept = graph_pool ? KeptBlocks{} : keep_blocks(is_meant);
   Outcome outcome = with_poison(rows, capture, poison, static_cast<int>(std::size(kPatterns)));
+  for (const auto& [at, bytes] : kept) upload(at, bytes);
   if (blocks == 0) return NotRunnable{"the step has no such block"};
   // Which rows follow from a free block is what is asked, and none has to.
-  if (!graph_pool && outcome.hit_with_change != 0) outcome.rows = outcome.hit_with_change;
+  if (!graph_pool && outcome.hit_with_change != 0) {
+    outcome.observations.push_back("other bytes in the free blocks change " +
+                                   std::to_string(outcome.hit_with_change) + " of " +
+                                   std::to_string(outcome.rows) + " results that were looked at");
+    outcome.rows = outcome.hit_with_change;
+  }
   return outcome;
 }
 

@@ -165,9 +165,10 @@ std::vector<std::uint64_t> StepExperiments::digests(const run::ArmLog& log,
 }
 
 Outcome StepExperiments::with_hooks(std::span<const RowKey> rows, const Hook& change,
-                                    const Hook& sham) {
+                                    const Hook& sham, const Hook& after) {
   Wrong changed;
   run::PassOptions options;
+  options.after_run = after;
   options.before_run = change;
   for (int i = 0; i < kRepeats; ++i) changed.merge(replay_wrong(options));
   options.before_run = sham;

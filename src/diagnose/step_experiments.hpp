@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnose/experiments.hpp"
@@ -38,8 +41,9 @@ class StepExperiments final : public Experiments {
   [[nodiscard]] std::vector<std::uint64_t> digests(const run::ArmLog& log,
                                                    std::span<const RowKey> rows);
   /// Runs the change kRepeats times and the sham once, both as hooks before each replay.
+  /// `after` is called when the work of a step has been issued.
   [[nodiscard]] Outcome with_hooks(std::span<const RowKey> rows, const Hook& change,
-                                   const Hook& sham);
+                                   const Hook& sham, const Hook& after = nullptr);
   /// Counts rows that move when `poison` puts the bytes of patterns 1 and up somewhere instead of
   /// pattern 0's, and when pattern 0's again.
   [[nodiscard]] Outcome with_poison(std::span<const RowKey> rows, run::Capture& capture,
@@ -78,6 +82,10 @@ class StepExperiments final : public Experiments {
                                             std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult restore_after_capture(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult keep_freed(std::span<const RowKey> rows);
+  using KeptBlocks = std::vector<std::pair<void*, std::vector<std::byte>>>;
+  /// What the blocks hold that `is_meant` chooses.
+  [[nodiscard]] KeptBlocks keep_blocks(
+      const std::function<bool(const step::ScratchView&)>& is_meant);
   [[nodiscard]] ExperimentResult poison_blocks(std::span<const RowKey> rows, bool graph_pool);
   [[nodiscard]] ExperimentResult other_graph(std::span<const RowKey> rows);
   [[nodiscard]] ExperimentResult wait_for_copies(std::span<const RowKey> rows);

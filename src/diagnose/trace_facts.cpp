@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "device/error.hpp"
@@ -267,6 +268,8 @@ void add_trace_facts(run::ArmRunner& runner, run::CaseRun& run) {
     const auto pairs = trace::unordered_pairs(segment);
     run.facts.unordered.insert(run.facts.unordered.end(), pairs.begin(), pairs.end());
   }
+  std::stable_partition(run.facts.unordered.begin(), run.facts.unordered.end(),
+                        [](const model::UnorderedPair& pair) { return pair.declared; });
   add_launches(runner, run, step);
   add_inputs(run, at);
   add_opaque(run);

@@ -94,7 +94,10 @@ class CuptiActivitySource final : public ActivitySource {
     }
     for (Activity& activity : activities_) {
       const auto found = label_of_.find(activity.correlation);
-      if (found != label_of_.end()) activity.label = label_texts_.at(found->second);
+      if (found == label_of_.end()) continue;
+      // Another tool may push ids of the same kind.
+      const auto text = label_texts_.find(found->second);
+      if (text != label_texts_.end()) activity.label = text->second;
     }
     std::ranges::stable_sort(activities_, {}, &Activity::start_ns);
     return std::exchange(activities_, {});

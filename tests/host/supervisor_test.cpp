@@ -232,7 +232,61 @@ TEST(Supervisor, ReportsTheCaseAsItWasBeforeExperimentsWhereNoFreshWorkerGetsTha
   EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged);
   ASSERT_FALSE(report.cases[0].findings.empty());
   EXPECT_EQ(report.cases[0].findings.front().status, model::FindingStatus::kSuspected);
+  EXPECT_THAT(report.cases[0].findings.front().not_runnable, HasSubstr("did not live to tell"));
   EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("killed by signal 9")));
+}
+
+/// Dies in its first experiment; in the next process it is another step, which is right.
+class FickleStep final : public WrappedStep {
+ public:
+  FickleStep(std::unique_ptr<step::Step> inner, std::string marker)
+      : WrappedStep{std::move(inner)}, marker_{std::move(marker)} {}
+
+  [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
+                                                            device::StreamRef stream) override {
+    if (captures_++ > 0) {
+      write_file(marker_, "");
+      static_cast<void>(std::raise(SIGKILL));
+    }
+    return WrappedStep::capture(request, stream);
+  }
+
+ private:
+  std::string marker_;
+  int captures_ = 0;
+};
+
+TEST(Supervisor, LetsNoSecondRunOfACaseTakeBackWhatTheFirstSaw) {
+  const TempFolder folder;
+  CheckOptions options = options_for({wrong_case()});
+  const std::filesystem::path marker = folder / "marker";
+  options.factory = [&](device::Device& device,
+                        const CaseRequest& request) -> std::unique_ptr<step::Step> {
+    if (std::filesystem::exists(marker)) return check::make_builtin_step(device, right_case());
+    return std::make_unique<FickleStep>(check::make_builtin_step(device, request), marker);
+  };
+  const RunReport report = check::run_check(options);
+  ASSERT_EQ(report.cases.size(), 1U);
+  EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged);
+  EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("the next run said \"agreed\"")));
+}
+
+/// Is right or wrong as asked, and dies when it goes.
+class LateStep final : public WrappedStep {
+ public:
+  using WrappedStep::WrappedStep;
+  ~LateStep() override { static_cast<void>(std::raise(SIGKILL)); }
+};
+
+TEST(Supervisor, LosesNoReportToAStepThatDiesWhenItIsDestroyed) {
+  CheckOptions options = options_for({wrong_case(), right_case()});
+  options.factory = [](device::Device& device, const CaseRequest& request) {
+    return std::make_unique<LateStep>(check::make_builtin_step(device, request));
+  };
+  const RunReport report = check::run_check(options);
+  ASSERT_EQ(report.cases.size(), 2U);
+  expect_elided_write(report.cases[0]);
+  expect_agreed(report.cases[1]);
 }
 
 TEST(Supervisor, RefusesACaseThatItsFactoryRefuses) {

@@ -32,6 +32,10 @@ class CaptureLabelsTest : public ::testing::Test {
   void label(const std::optional<std::string>& source) {
     labels_.label(stream_, graph_, nodes_, source);
   }
+  /// The same on a stream that the capture forked.
+  void label_forked(const std::optional<std::string>& source) {
+    labels_.label(forked_, graph_, nodes_, source);
+  }
   [[nodiscard]] std::string of(device::NodeRef node) const {
     const auto found = labels_.labels().find(node.raw);
     return found == labels_.labels().end() ? "" : found->second;
@@ -39,7 +43,9 @@ class CaptureLabelsTest : public ::testing::Test {
 
   CaptureLabels labels_;
   int stream_handle_ = 0;
+  int forked_handle_ = 0;
   device::StreamRef stream_{&stream_handle_};
+  device::StreamRef forked_{&forked_handle_};
 
  private:
   char handles_[16] = {};
@@ -48,6 +54,20 @@ class CaptureLabelsTest : public ::testing::Test {
   device::GraphRef graph_;
   Nodes nodes_;
 };
+
+TEST_F(CaptureLabelsTest, GivesNodesOfForkedStreamsToTheLabelThatCameLast) {
+  begin(0);
+  label("a.py:1");
+  const auto first = add();
+  label_forked("b.py:2");
+  const auto second = add();
+  label("a.py:3");
+  const auto third = add();
+  label_forked(std::nullopt);
+  EXPECT_EQ(of(first), "a.py:1");
+  EXPECT_EQ(of(second), "b.py:2");
+  EXPECT_EQ(of(third), "a.py:3");
+}
 
 TEST_F(CaptureLabelsTest, GivesANodeTheLabelThatHeldWhenItWasMade) {
   begin(0);

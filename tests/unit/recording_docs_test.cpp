@@ -99,7 +99,7 @@ TEST_F(RecordingDocs, NameEveryTableAndColumnAndNoOther) {
 
 TEST_F(RecordingDocs, SayTheFilesNumbers) {
   EXPECT_EQ(query("PRAGMA application_id")[0][0], std::to_string(0x4753616E));
-  EXPECT_EQ(query("PRAGMA user_version")[0][0], "2");
+  EXPECT_EQ(query("PRAGMA user_version")[0][0], "3");
   EXPECT_THAT(page_, ::testing::HasSubstr("0x4753616E"));
 }
 

@@ -32,9 +32,16 @@ void CaptureLabels::take(std::span<const device::NodeRef> nodes,
 void CaptureLabels::label(device::StreamRef stream, device::GraphRef graph,
                           std::span<const device::NodeRef> nodes,
                           const std::optional<std::string>& source) {
-  take(nodes, this->source(stream));
+  // Streams that a capture forks share its graph: what came last within it made what it gained. The
+  // first label within a graph may have been given before the capture began.
+  const auto last = graph ? last_.find(graph.raw) : last_.end();
+  if (last != last_.end()) {
+    take(nodes, last->second);
+  } else {
+    take(nodes, this->source(stream));
+  }
   set_or_erase(open_, stream.raw, source);
-  if (graph) set_or_erase(last_, graph.raw, source);
+  if (graph) last_[graph.raw] = source;
 }
 
 void CaptureLabels::finish(device::GraphRef graph, std::span<const device::NodeRef> nodes) {

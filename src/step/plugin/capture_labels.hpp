@@ -21,9 +21,9 @@ class CaptureLabels {
  public:
   /// Forgets everything, before a capture.
   void clear();
-  /// What the stream's capture has gained since the last label gets the stream's label; what
-  /// follows gets `source`, or none. `graph` is null while the stream captures nothing, and `nodes`
-  /// is empty then: the label holds for what it captures later.
+  /// What the stream's capture has gained since the last label within it, on whatever stream, gets
+  /// that label; what follows gets `source`, or none. `graph` is null while the stream captures
+  /// nothing, and `nodes` is empty then: the label holds for what it captures later.
   void label(device::StreamRef stream, device::GraphRef graph,
              std::span<const device::NodeRef> nodes, const std::optional<std::string>& source);
   /// No stream has a label any more.
@@ -43,8 +43,9 @@ class CaptureLabels {
   void take(std::span<const device::NodeRef> nodes, const std::optional<std::string>& source);
 
   std::map<void*, std::string> open_;  ///< by stream
-  std::map<void*, std::string> last_;  ///< by graph: the last label that was given within it
-  std::set<void*> seen_;               ///< nodes
+  /// By graph: the last label that was given within it, or that none holds.
+  std::map<void*, std::optional<std::string>> last_;
+  std::set<void*> seen_;  ///< nodes
   NodeLabels labels_;
 };
 

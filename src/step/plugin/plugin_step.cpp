@@ -366,7 +366,10 @@ void PluginStep::capture_bucket(CapturedPlugin& captured, const CaptureRequest& 
     device_->synchronize(stream);
   }
   host_->capture_labels().clear();
-  if (table.capture != nullptr && host_->table()->is_cuda != 0 && adopt_own(captured, one)) return;
+  if (table.capture != nullptr && host_->table()->is_cuda != 0) {
+    if (adopt_own(captured, one)) return;
+    host_->capture_labels().clear();
+  }
   one.capturing = 1;
   SegmentedCapture capture{*device_, stream, request.mode};
   capture.begin();
