@@ -1,0 +1,166 @@
+"""The host device, as a step's requests reach it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Iterator
+from typing import Any, Callable, Optional
+
+from . import _abi, _arrays, _frames, _kernels
+from ._context import Context
+
+
+class StepFailure(RuntimeError):
+    """GraphSan refused what the step asked for; the report says why in the device's own words."""
+
+
+class HostBackend:
+    """Python functions launched on the host device, which follows CUDA's rules of capture and replay.
+
+    The device has memory of its own, with guard zones. What a caller declares (caches, inputs, outputs,
+    opaque state) has a twin there: the arrays that a step sees are the host's, and a launched function gets
+    views of the device's. An array that nobody declared is its own twin.
+    """
+
+    device = "host"
+
+    def __init__(
+        self,
+        tensors: bool,
+        failed: Callable[[str, BaseException], None],
+        live: Callable[[Context], contextlib.AbstractContextManager[None]],
+        guard: Callable[[Callable[[], Any]], int],
+        source_lines: bool,
+    ):
+        self.memory = _arrays.NumpyMemory(tensors)
+        self.launches = 0
+        self._kernels = _kernels.Kernels(failed, self.on_device)
+        self._live = live
+        self._guard = guard
+        self._source_lines = source_lines
+        self._label: Optional[str] = None
+        self._host: Any = None
+        self._twins: list[
+            tuple[int, int, int]
+        ] = []  # host memory [first, last), and where its twin is
+        self.immediate = False  # launches run at once: nothing is on the device yet
+        # What captured work names must outlive the graphs; what eager work names, the stream.
+        self._kept: list[Any] = []
+        self._in_flight: list[Any] = []
+        self._ops: list[Any] = []
+
+    def attach(self, host: Any) -> None:
+        self._host = host
+
+    def adopt(self, arrays: dict[str, Any]) -> None:
+        """Makes twins; arrays that overlap or touch share one. In create() only."""
+        spans = sorted(
+            (*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays.items()
+        )
+        merged: list[tuple[int, int, str]] = []
+        for first, last, name in spans:
+            if merged and first < merged[-1][1]:
+                before = merged.pop()
+                merged.append((before[0], max(before[1], last), f"{before[2]} and {name}"))
+            else:
+                merged.append((first, last, name))
+        for first, last, name in merged:
+            if first == last:
+                continue
+            size = (
+                -(-(last - first) // 16) * 16
+            )  # rows of guard zones are hashed faster when aligned
+            twin = self._host.contents.allocate(self._host, name.encode(), size)
+            if not twin:
+                raise StepFailure(f"no memory is left for the {last - first} bytes of {name}")
+            self._twins.append((first, last, twin))
+            ctypes.memmove(twin, first, last - first)
+
+    def on_device(self, address: int) -> int:
+        for first, last, twin in self._twins:
+            if first <= address < last:
+                return twin + address - first
+        return address
+
+    def upload(self, value: Any) -> None:
+        """Copies a declared array's bytes to its twin; the stream must be idle."""
+        first, last = _arrays.bounds(_arrays.describe(value))
+        ctypes.memmove(self.on_device(first), first, last - first)
+
+    def _keep(self, context: Context, *values: Any) -> None:
+        (self._kept if context.arm == "graph" else self._in_flight).append(values)
+
+    def _name_line(self, context: Context) -> None:
+        if not self._source_lines and self._label is None:
+            return
+        text = self._label or _frames.caller_line()
+        self._host.contents.label(self._host, context.stream, text.encode())
+
+    def launch(
+        self,
+        context: Context,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        kernel, data = self._kernels.prepare(fn, args, kwargs)
+        self.launches += 1
+        if self.immediate:
+            kernel.struct.run(ctypes.addressof(data))
+            return
+        self._name_line(context)
+        self._keep(context, args, kwargs, fn)
+        if self._host.contents.launch(self._host, context.stream, kernel.struct, data):
+            raise StepFailure(f"the launch of {kernel.struct.name.decode()} was refused")
+
+    def copy(self, context: Context, to: Any, value: Any) -> None:
+        left, right = _arrays.describe(to), _arrays.describe(value)
+        if left.shape != right.shape or left.item_bytes != right.item_bytes:
+            raise ValueError(
+                f"copy() from shape {right.shape} to {left.shape}; both need one shape and size of element"
+            )
+        self.launch(context, self.memory.assign, (to, value), {})
+
+    def label(self, context: Context, text: Optional[str]) -> None:
+        self._label = text
+
+    def eager_break(self, context: Context, name: str, op: Callable[[], Any]) -> None:
+        if self.immediate:
+            op()
+            return
+
+        def run(_argument: int, stream: int) -> int:
+            def body() -> None:
+                with self._live(context):
+                    op()
+
+            return self._guard(body)
+
+        callback = _abi.OP(run)
+        self._ops.append(callback)
+        if self._host.contents.run_eagerly(
+            self._host, context.stream, name.encode(), callback, None
+        ):
+            raise StepFailure(f"the op {name} that runs eagerly failed")
+
+    @contextlib.contextmanager
+    def on(self, stream: int) -> Iterator[None]:
+        yield
+
+    @contextlib.contextmanager
+    def labelled(self, stream: int) -> Iterator[None]:
+        self._label = None
+        yield
+
+    def settle(self, stream: int) -> None:
+        """Waits for the stream, and lets go of what its work named."""
+        if not self.immediate and self._host.contents.synchronize(self._host, stream):
+            raise StepFailure("waiting for the stream was refused")
+        self._in_flight.clear()
+
+    def write_output(self, context: Context, to: Any, value: Any) -> None:
+        before, self._label = self._label, "graphsan: output"
+        self.launch(context, self.memory.assign, (to, value), {})
+        self._label = before
+        self.launches -= 1

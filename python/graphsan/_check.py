@@ -1,0 +1,206 @@
+"""check(): a Python step, eagerly and as a graph."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, Optional, Union
+
+from . import _abi, _arrays
+from ._declarations import Batch, Cache, Output, as_cache, make_batches
+from ._report import Report
+from ._step import Hooks, HostedStep
+
+
+class GraphSanError(RuntimeError):
+    """The tool or the device failed before there was a report."""
+
+
+class NoDeviceError(GraphSanError):
+    """CUDA was asked for and cannot be used."""
+
+
+def device_problem(device: str = "cuda") -> Optional[str]:
+    """Why "cuda" or "host" cannot be used here, in one sentence; None where it can."""
+    problem = _abi.library().graphsan_device_problem(device.encode())
+    return problem.decode() if problem else None
+
+
+def _device_of(caches: Mapping[str, Cache], device: str) -> tuple[Any, bool]:
+    """The torch device of the caches (None: the host device), and whether they are torch's."""
+    if device not in ("auto", "cuda", "host"):
+        raise ValueError(f'device is "{device}"; it can be "auto", "cuda" or "host"')
+    if device == "cuda":
+        problem = device_problem("cuda")
+        if problem is not None:
+            raise NoDeviceError(problem)
+    seen = {name: _arrays.describe(cache.tensor) for name, cache in caches.items()}
+    first_name, first = next(iter(seen.items()))
+    for name, array in seen.items():
+        if (array.is_torch, array.is_cuda) != (first.is_torch, first.is_cuda):
+            raise ValueError(
+                f"caches `{first_name}` and `{name}` are of different kinds; give NumPy arrays, or torch "
+                "tensors on one device, for all caches"
+            )
+    if first.is_cuda:
+        if device == "host":
+            raise ValueError(
+                'device is "host" and the caches are CUDA tensors; give arrays on the CPU, or device="cuda"'
+            )
+        from ._torch import device_of
+
+        return device_of([cache.tensor for cache in caches.values()]), True
+    if device == "cuda":
+        raise ValueError(
+            'device is "cuda" and the caches lie in host memory; give torch tensors on a CUDA device '
+            '(tensor.cuda()), or device="host"'
+        )
+    return None, first.is_torch
+
+
+def check(
+    step: Callable[..., Any],
+    caches: Union[Mapping[str, Any], Cache, Any],
+    slot_mapping: Optional[Sequence[Any]] = None,
+    inputs: Union[None, Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]]] = None,
+    *,
+    batches: Optional[Sequence[Batch]] = None,
+    index_slot_mapping: Optional[Sequence[Any]] = None,
+    bucket: Union[None, int, Sequence[int]] = None,
+    sequences: Optional[Sequence[Any]] = None,
+    positions: Optional[Sequence[Any]] = None,
+    outputs: Optional[Mapping[str, Output]] = None,
+    opaque: Optional[Mapping[str, Any]] = None,
+    history: Optional[Callable[..., Any]] = None,
+    reset: Optional[Callable[[], Any]] = None,
+    prepare: Optional[Callable[..., Any]] = None,
+    capture: Optional[Callable[..., Any]] = None,
+    dummy: Optional[Mapping[str, Any]] = None,
+    pad_values: Optional[Mapping[str, int]] = None,
+    device: str = "auto",
+    capture_metadata: str = "dummy",
+    capture_at: str = "start",
+    carry: bool = False,
+    seed: int = 1,
+    record: Optional[Union[str, os.PathLike[str]]] = None,
+    name: Optional[str] = None,
+    source_lines: bool = True,
+) -> Report:
+    """Runs a step's batches eagerly and as a CUDA graph, compares the rows, and looks for the cause.
+
+    `step` is called by keywords, of which it takes what it names: `ctx` (a `Context`), `slot_mapping`,
+    `index_slot_mapping`, the inputs, and the caches by their names. It returns None, an array with one
+    row a lane, or a dict or tuple of such: its outputs.
+
+    What to run:
+        caches: name -> `Cache`, or a bare array for a key cache [pages, page_size, heads, dim]. Their
+            contents are overwritten.
+        slot_mapping: for each step, the row that each token must write; negative: none.
+        inputs: for each step a dict of arrays with one entry a token, or a dict of lists of such. A
+            Python number is handed over as it is: a graph keeps the one of the capture.
+        batches: instead of these two, a list of `Batch`.
+        bucket: lanes that batches are padded to; else the next size that engines capture.
+        outputs: what outputs are, by name, where they are not plain ones; see `Output`.
+        opaque: name -> array of state that lives on from step to step and is no cache, such as counters.
+        history, reset: called to write the rows that were there before step 0, and to put the caller's
+            own state back to that of a fresh process.
+        prepare: called instead of the refilling below, with `ctx` and the step's own values; returns a dict of
+            what the step is called with. For engines that refill buffers of their own.
+        capture: capture(ctx, run) for engines that capture by themselves, on CUDA: calls run() while its
+            graph records, and returns the graph (torch.cuda.CUDAGraph(keep_graph=True), instantiated) or a list
+            of graphs and of callables that run between them.
+        dummy: numbers that a capture without a live batch is given; else those of step 0.
+        pad_values: what pad lanes of an input hold, where it is not 0 (-1 in slot mappings).
+
+    How: `device` "auto" follows the caches; `capture_metadata` "dummy" or "none" and `capture_at` "start" or
+    "live" as on the command line; `record` keeps the recording; `source_lines` off leaves Python lines out.
+
+    The eager arm gets fresh arrays of exactly the batch's tokens; the graph arm, and its padded eager
+    twin, persistent ones of `bucket` lanes, which are refilled before each replay. Pad lanes of
+    floating-point inputs keep what an earlier batch left.
+
+    Raises ValueError or TypeError for arguments that make no check, NoDeviceError without a GPU where
+    device is "cuda". What the step raises is not raised here: `report.exit_code` is 4, and
+    `report.failure` and `report.exception` say where and what.
+    """
+    if not callable(step):
+        raise TypeError(f"step is of type {type(step).__name__}; give a function")
+    declared = caches if isinstance(caches, Mapping) else {"cache": caches}
+    if not declared:
+        raise ValueError("caches is empty; name at least one array that the step writes")
+    named = {str(n): as_cache(str(n), c) for n, c in declared.items()}
+    cuda_device, tensors = _device_of(named, device)
+    if capture is not None and cuda_device is None:
+        raise ValueError(
+            "capture= is for CUDA; leave it out on the host device, which captures the step itself"
+        )
+    for what, one in (opaque or {}).items():
+        if not _arrays.is_array(one):
+            raise TypeError(f"opaque `{what}` is of type {type(one).__name__}; give an array")
+    hosted = HostedStep(
+        step=step,
+        name=name or str(getattr(step, "__name__", type(step).__name__)),
+        caches=named,
+        batches=make_batches(
+            batches, slot_mapping, index_slot_mapping, inputs, bucket, sequences, positions
+        ),
+        outputs=outputs or {},
+        opaque=opaque or {},
+        hooks=Hooks(prepare, reset, history, capture),
+        pad_values=pad_values or {},
+        dummy=dummy or {},
+        cuda_device=cuda_device,
+        tensors=tensors,
+        source_lines=source_lines,
+    )
+    options = _abi.CheckOptions(
+        struct_size=ctypes.sizeof(_abi.CheckOptions),
+        device=b"host" if cuda_device is None else b"cuda",
+        capture_metadata=capture_metadata.encode(),
+        capture_at=capture_at.encode(),
+        record=os.fsencode(record) if record is not None else None,
+        seed=seed,
+        carry=carry,
+    )
+    return _run(hosted, options, cuda_device)
+
+
+def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Report:
+    library = _abi.library()
+    handle = ctypes.c_void_p()
+    if cuda_device is None:
+        result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
+    else:
+        import torch
+
+        with torch.cuda.device(cuda_device):
+            result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
+    why = library.graphsan_last_error().decode() if result != _abi.OK else ""
+    if hosted.stop is not None:
+        if handle.value:
+            library.graphsan_report_free(handle)
+        raise hosted.stop
+    if result == _abi.NO_DEVICE:
+        raise NoDeviceError(why)
+    if result == _abi.BAD_USAGE:
+        raise ValueError(why)
+    if result != _abi.OK:
+        raise GraphSanError(why)
+
+    def text_as(format: str) -> str:
+        return library.graphsan_report_text(handle, format.encode()).decode()  # type: ignore[no-any-return]
+
+    report = Report(text_as, hosted.exception, tuple(hosted.notes))
+    weakref.finalize(report, library.graphsan_report_free, handle)
+    return report
+
+
+def assert_graph_safe(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+    """check() for tests: raises AssertionError, whose message is the finding, unless the verdict is
+    "agreed". "inconclusive" and "hazard" fail too: nothing was proven, or a fault lies in wait."""
+    report = check(step, *args, **kwargs)
+    if report.verdict != "agreed":
+        raise AssertionError(report.explain()) from report.exception
+    return report

@@ -1,0 +1,54 @@
+"""Which line of the caller's is at work."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import FrameType, TracebackType
+from typing import Optional
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _framework_folders() -> tuple[str, ...]:
+    folders = [_OWN]
+    for name in ("torch", "triton", "numpy"):
+        path = getattr(sys.modules.get(name), "__file__", None)
+        if path:
+            folders.append(os.path.dirname(os.path.abspath(path)) + os.sep)
+    return tuple(folders)
+
+
+def _place(file: str, line: int) -> str:
+    here = os.getcwd() + os.sep
+    absolute = os.path.abspath(file)
+    return f"{absolute[len(here) :] if absolute.startswith(here) else absolute}:{line}"
+
+
+def caller_line() -> str:
+    """file:line of the innermost frame that is neither this package's nor a framework's; a path below
+    the working directory is relative to it. Empty where there is none."""
+    folders = _framework_folders()
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith("<") and not os.path.abspath(file).startswith(folders):
+            return _place(file, frame.f_lineno)
+        frame = frame.f_back
+    return ""
+
+
+def in_one_line(error: BaseException) -> str:
+    """The last line of an exception's traceback, and the caller's line that it came from."""
+    text = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
+    last = text[-1] if text else type(error).__name__
+    folders = _framework_folders()
+    place = ""
+    step: Optional[TracebackType] = error.__traceback__
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if not os.path.abspath(file).startswith(folders):
+            place = f" ({_place(file, step.tb_lineno)} in {step.tb_frame.f_code.co_name})"
+        step = step.tb_next
+    return last + place

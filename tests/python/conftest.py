@@ -1,0 +1,16 @@
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples" / "python"))
+
+from scene import Scene  # noqa: E402
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def scene():
+    return Scene()

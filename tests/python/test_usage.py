@@ -1,0 +1,129 @@
+"""What is refused, and that the message says what to do."""
+
+import numpy as np
+import pytest
+from scene import DIM, PAGE_SIZE, PAGES, STEPS
+
+import graphsan
+
+
+def refused(scene, match, error=ValueError, step=None, **changes):
+    arguments = {**scene.arguments, **changes}
+    with pytest.raises(error, match=match):
+        graphsan.check(step or scene.step, **arguments)
+
+
+def test_a_step_that_is_no_function(scene):
+    refused(scene, "give a function", TypeError, step=7)
+
+
+def test_no_cache(scene):
+    refused(scene, "name at least one array", caches={})
+
+
+def test_a_cache_that_is_no_array(scene):
+    refused(scene, r"graphsan\.Cache\(array", TypeError, caches={"key": [[0.0]]})
+
+
+def test_a_cache_of_two_dimensions_without_a_page_size(scene):
+    refused(scene, "page_size", caches={"key": np.zeros((64, DIM), np.float32)})
+
+
+def test_a_cache_whose_elements_are_apart(scene):
+    apart = np.zeros((PAGES, PAGE_SIZE, DIM, 2), np.float32)[..., 0]
+    refused(scene, "side by side", caches={"key": apart})
+
+
+def test_a_dtype_of_another_size(scene):
+    refused(scene, "view the array", caches={"key": graphsan.Cache(scene.cache, dtype="bf16")})
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        ({"kind": "keys"}, "key, value, index-key"),
+        ({"layout": "DHN"}, "NHD"),
+        ({"dtype": "fp8"}, "fp8_e4m3"),
+        ({"sinks": [(60, 70)]}, "rows are 0 to 63"),
+        ({"page_size": 8}, "leave page_size out"),
+    ],
+)
+def test_a_cache_of_unknown_words(scene, change, match):
+    refused(scene, match, caches={"key": graphsan.Cache(scene.cache, **change)})
+
+
+def test_neither_slots_nor_batches(scene):
+    refused(scene, "slot_mapping", slot_mapping=None, inputs=None)
+
+
+def test_one_step(scene):
+    refused(scene, "at least 2", slot_mapping=scene.slots[:1], inputs={"rows": scene.rows[:1]})
+
+
+def test_a_slot_past_the_cache(scene):
+    scene.slots[2][1] = 64
+    refused(scene, "step 2 names row 64.*rows 0 to 63")
+
+
+def test_a_bucket_below_the_tokens(scene):
+    refused(scene, "3 tokens in a bucket of 2", bucket=2)
+
+
+def test_an_input_with_another_number_of_lanes(scene):
+    scene.rows[1] = scene.rows[1][:2]
+    refused(scene, r"input `rows` of step 1 .* the lane")
+
+
+def test_an_input_that_the_step_does_not_take(scene):
+    refused(
+        scene, "takes no `weights`", TypeError, inputs={"rows": scene.rows, "weights": scene.rows}
+    )
+
+
+def test_a_parameter_that_nothing_gives(scene):
+    def step(ctx, rows, slot_mapping, table):
+        pass
+
+    refused(scene, "needs `table`, which nothing gives", TypeError, step=step)
+
+
+def test_inputs_for_fewer_steps(scene):
+    refused(scene, f"entries for {STEPS} steps", inputs={"rows": scene.rows[:2]})
+
+
+def test_unknown_words_of_options(scene):
+    refused(scene, '"auto", "cuda" or "host"', device="gpu")
+    refused(scene, "capture_metadata", capture_metadata="some")
+    refused(scene, "capture_at", capture_at="now")
+
+
+def test_a_capture_of_the_callers_on_the_host_device(scene):
+    refused(scene, "capture= is for CUDA", capture=lambda ctx, run: run())
+
+
+def test_a_recording_that_cannot_be_written(scene):
+    refused(scene, "record", record="/nowhere/run.graphsan")
+
+
+def test_a_launch_of_what_has_neither_address_nor_value(scene):
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(print, {"rows": rows})
+
+    report = graphsan.check(step, **scene.arguments)
+    assert report.exit_code == 4
+    assert "arrays, which go by address, and numbers" in report.failure.what
+
+
+def test_cuda_where_there_is_none(scene):
+    if graphsan.device_problem("cuda") is None:
+        pytest.skip("there is a GPU")
+    with pytest.raises(graphsan.NoDeviceError) as error:
+        graphsan.check(scene.step, device="cuda", **scene.arguments)
+    assert str(error.value) == graphsan.device_problem("cuda")
+    assert "\n" not in str(error.value)
+
+
+def test_host_arrays_for_cuda_where_there_is_one(scene):
+    if graphsan.device_problem("cuda") is not None:
+        pytest.skip(f"no GPU: {graphsan.device_problem('cuda')}")
+    refused(scene, r"tensor\.cuda\(\)", device="cuda")
