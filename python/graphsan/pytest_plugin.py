@@ -1,0 +1,80 @@
+"""The pytest plug-in: a fixture `graphsan`, and the option --graphsan-html=DIR.
+
+    def test_decode_step(graphsan):
+        graphsan.assert_graph_safe(step, caches, slot_mapping, inputs)
+
+A check that asks for CUDA where there is no GPU skips the test, or fails it where GRAPHSAN_REQUIRE_GPU
+is set.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from typing import Any, Callable, Optional
+
+import pytest
+
+from ._check import NoDeviceError, check, device_problem
+from ._report import Report
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("graphsan")
+    group.addoption(
+        "--graphsan-html",
+        metavar="DIR",
+        default=None,
+        help="write the report of each check of a test into DIR, as one page named after the test",
+    )
+
+
+class GraphSan:
+    """What the fixture `graphsan` gives: check() and assert_graph_safe(), as the package has them, for one
+    test. `reports` holds what was found so far."""
+
+    def __init__(self, folder: Optional[pathlib.Path], test: str):
+        self._folder = folder
+        self._test = test
+        self.reports: list[Report] = []
+
+    def require_cuda(self) -> None:
+        """Skips the test, or fails it where GRAPHSAN_REQUIRE_GPU is set, unless CUDA can be used."""
+        problem = device_problem("cuda")
+        if problem is not None:
+            self._no_device(problem)
+
+    def check(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+        try:
+            report = check(step, *args, **kwargs)
+        except NoDeviceError as error:
+            self._no_device(str(error))
+            raise
+        self.reports.append(report)
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            number = "" if len(self.reports) == 1 else f"-{len(self.reports)}"
+            report.to_html(self._folder / f"{self._test}{number}.html")
+        return report
+
+    def assert_graph_safe(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+        __tracebackhide__ = True
+        report = self.check(step, *args, **kwargs)
+        if report.verdict != "agreed":
+            raise AssertionError(report.explain()) from report.exception
+        return report
+
+    @staticmethod
+    def _no_device(problem: str) -> None:
+        if os.environ.get("GRAPHSAN_REQUIRE_GPU"):
+            pytest.fail(f"GRAPHSAN_REQUIRE_GPU is set: {problem}", pytrace=False)
+        pytest.skip(f"no GPU: {problem}")
+
+
+@pytest.fixture
+def graphsan(request: pytest.FixtureRequest) -> GraphSan:
+    """Checks steps under CUDA graphs; see GraphSan."""
+    folder = request.config.getoption("--graphsan-html")
+    name = re.sub(r"[^\w.=-]+", "_", request.node.nodeid).strip("_")
+    return GraphSan(pathlib.Path(folder) if folder else None, name)

@@ -1,0 +1,81 @@
+"""The pytest plug-in, by tests of tests."""
+
+import pathlib
+
+import pytest
+
+import graphsan
+
+HERE = pathlib.Path(__file__).parent
+PASSES = """
+def test_sound(graphsan, scene):
+    graphsan.assert_graph_safe(scene.step, **scene.arguments)
+"""
+FAILS = """
+from scene import wrap_rows
+
+def test_wraps(graphsan, scene):
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(wrap_rows, scene.cache, rows, slot_mapping)
+
+    graphsan.assert_graph_safe(step, **scene.arguments)
+"""
+ON_CUDA = """
+def test_cuda(graphsan, scene):
+    graphsan.assert_graph_safe(scene.step, device="cuda", **scene.arguments)
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    monkeypatch.delenv("GRAPHSAN_REQUIRE_GPU", raising=False)
+    pytester.makeconftest(
+        f"import sys\nsys.path.insert(0, {str(HERE)!r})\n"
+        "import pytest\nfrom scene import Scene\n"
+        "@pytest.fixture\ndef scene():\n    return Scene()\n"
+    )
+
+    def run_tests(text, *options):
+        pytester.makepyfile(text)
+        plugin = () if _installed() else ("-p", "graphsan.pytest_plugin")
+        return pytester.runpytest_inprocess(*plugin, "-rs", *options)
+
+    return run_tests
+
+
+def _installed():
+    from importlib.metadata import entry_points
+
+    found = entry_points()
+    group = found.select(group="pytest11") if hasattr(found, "select") else found.get("pytest11", [])
+    return any(one.name == "graphsan" for one in group)
+
+
+def test_a_sound_step_passes(run):
+    run(PASSES).assert_outcomes(passed=1)
+
+
+def test_a_fault_fails_with_the_finding(run):
+    result = run(FAILS)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*AssertionError: graphsan: diverged*", "*padding-write*", "*fix: *"])
+
+
+def test_html_writes_one_page_a_test(run, pytester):
+    run(PASSES + FAILS, "--graphsan-html=reports").assert_outcomes(passed=1, failed=1)
+    pages = sorted(pytester.path.glob("reports/*.html"))
+    assert [page.name.split("test_")[-1] for page in pages] == ["sound.html", "wraps.html"]
+    assert all("<!doctype html" in page.read_text().lower() for page in pages)
+
+
+@pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
+def test_cuda_without_a_gpu_is_skipped_with_the_reason(run):
+    result = run(ON_CUDA)
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*no GPU: *"])
+
+
+@pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
+def test_cuda_without_a_gpu_fails_where_one_is_required(run, monkeypatch):
+    monkeypatch.setenv("GRAPHSAN_REQUIRE_GPU", "1")
+    run(ON_CUDA).assert_outcomes(failed=1)
