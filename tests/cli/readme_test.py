@@ -18,8 +18,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
-# Examples for an installed GraphSan; cuda_step_test.py and new_step_test.py run their commands.
-INSTALLED = {"cuda-step", "new-step"}
+# Examples for an installed GraphSan; cuda_step_test.py, new_step_test.py and the tests of the Python package
+# run their commands.
+INSTALLED = {"cuda-step", "new-step", "python"}
 PROGRAM = ""
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"#.*\bexit code (\d+)")
