@@ -25,6 +25,10 @@ cp -r tests/data "$bundle/data"
 cp "$build/examples/plugin/libpaged_write_cuda.so" tests/gpu/plugin_gpu_test.py "$bundle/"
 cp "$build/tests/libown_capture_plugin.so" "$build/libgraphsan.so" \
   tests/gpu/own_capture_gpu_test.py "$bundle/"
+mkdir -p "$bundle/python"
+cp -r python/graphsan examples/python "$bundle/python/"
+mv "$bundle/python/python" "$bundle/python/examples"
+cp tests/python/gpu_cases.py tests/python/run_on_gpu.sh "$bundle/python/"
 cp tests/cli/contract_test.py scripts/check_seed.py scripts/run_gpu_tests.sh "$bundle/"
 strip "$bundle/graphsan" "$bundle"/*.so "$bundle"/tests/*
 

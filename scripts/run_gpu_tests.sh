@@ -2,7 +2,7 @@
 # Runs everything in this bundle that needs a GPU, and prints a table last. Exits 1 if a step failed.
 #
 # usage: run_gpu_tests.sh LOG_FOLDER [step...]
-# steps: doctor tests contract seed selftest plugin bench memcheck racecheck initcheck (all, in this order)
+# steps: doctor tests contract seed selftest plugin python bench memcheck racecheck initcheck (all, in this order)
 set -uo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")"
 if [ $# -lt 1 ]; then
@@ -17,7 +17,7 @@ export GRAPHSAN_REQUIRE_GPU=1 GRAPHSAN_TEST_DATA=$PWD/data
 declare -A names=(
   [doctor]="graphsan doctor" [tests]="GPU test programs" [contract]="contract test, cuda"
   [seed]="seed scenario, cuda" [selftest]="selftest, cuda"
-  [plugin]="CUDA plug-ins, library" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
+  [plugin]="CUDA plug-ins, library" [python]="Python package, torch" [bench]="graphsan bench hash" [memcheck]="compute-sanitizer memcheck"
   [racecheck]="compute-sanitizer racecheck" [initcheck]="compute-sanitizer initcheck")
 
 step_doctor() { ./graphsan doctor; }
@@ -52,6 +52,11 @@ step_plugin() {
     python3 own_capture_gpu_test.py ./graphsan ./libown_capture_plugin.so ./libgraphsan.so
 }
 
+# Needs a python3 with torch and NumPy.
+step_python() {
+  GRAPHSAN_LIBRARY=$PWD/libgraphsan.so python/run_on_gpu.sh "$logs/python" "$PWD/python" "$PWD/python/examples"
+}
+
 step_bench() { ./graphsan bench hash; }
 
 # Runs a check under compute-sanitizer: it writes by each path, padded, so that every kernel of the step
@@ -74,7 +79,7 @@ step_memcheck() { sanitize memcheck "${all_paths[@]}"; }
 step_racecheck() { sanitize racecheck "${few_paths[@]}"; }
 step_initcheck() { sanitize initcheck "${all_paths[@]}"; }
 
-all=(doctor tests contract seed selftest plugin bench memcheck racecheck initcheck)
+all=(doctor tests contract seed selftest plugin python bench memcheck racecheck initcheck)
 [ $# -gt 0 ] && all=("$@")
 failed=0
 table=""

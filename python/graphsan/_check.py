@@ -106,11 +106,11 @@ def check(
         opaque: name -> array of state that lives on from step to step and is no cache, such as counters.
         history, reset: called to write the rows that were there before step 0, and to put the caller's
             own state back to that of a fresh process.
-        prepare: called instead of the refilling below, with `ctx` and the step's own values; returns a dict of
-            what the step is called with. For engines that refill buffers of their own.
+        prepare: called instead of the refilling below, with `ctx` and the step's own values; returns a
+            dict of what the step is called with. For engines that refill buffers of their own.
         capture: capture(ctx, run) for engines that capture by themselves, on CUDA: calls run() while its
-            graph records, and returns the graph (torch.cuda.CUDAGraph(keep_graph=True), instantiated) or a list
-            of graphs and of callables that run between them.
+            graph records, and returns the graph (torch.cuda.CUDAGraph(keep_graph=True), instantiated) or
+            a list of graphs and of callables that run between them.
         dummy: numbers that a capture without a live batch is given; else those of step 0.
         pad_values: what pad lanes of an input hold, where it is not 0 (-1 in slot mappings).
 

@@ -199,8 +199,19 @@ def synchronize_in_a_capture():
     return after
 
 
-CASES = [sound, outputs_and_temporaries, padding_write, elided_write, frozen_scalar, moved_buffer, eager_break,
-         own_capture, opaque_state, exception, synchronize_in_a_capture]
+CASES = [
+    sound,
+    outputs_and_temporaries,
+    padding_write,
+    elided_write,
+    frozen_scalar,
+    moved_buffer,
+    eager_break,
+    own_capture,
+    opaque_state,
+    exception,
+    synchronize_in_a_capture,
+]
 
 
 def main(names):
