@@ -308,6 +308,7 @@ def make_batches(
             "of graphsan.Batch), one of the two"
         )
     if batches is None:
+        slot_mapping = list(slot_mapping)
         steps = len(slot_mapping)
         buckets = bucket if isinstance(bucket, Sequence) else [bucket] * steps
         batches = [

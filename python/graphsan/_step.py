@@ -394,6 +394,7 @@ class HostedStep:
         def run() -> Any:
             context, value = self._call_step(facts, arrays, True)
             self._outputs.write(value, context, self._backend)
+            self._backend.end_label()
 
         with self._backend.on(stream):
             if self._hooks.capture is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, Callable, NamedTuple, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -113,7 +114,10 @@ class _Recorder:
             return
         opened, graph = self._open, self._graph
         self._open = self._graph = None
-        opened.__exit__(None, None, None)
+        with warnings.catch_warnings():
+            # A segment between two breaks may hold nothing.
+            warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+            opened.__exit__(None, None, None)
         graph.instantiate()
         self.graphs.append(graph)
         self.pieces.append(Piece(graph.raw_cuda_graph(), graph.raw_cuda_graph_exec(), "", None))
@@ -180,7 +184,8 @@ class CudaBackend:
         self._host = host
 
     def adopt(self, arrays: dict[str, Any]) -> None:
-        """Tensors are on the device already."""
+        """Tensors are on the device already; what made them may still run on a stream of the caller's."""
+        torch.cuda.synchronize(self._device)
 
     def on_device(self, address: int) -> int:
         return address
@@ -193,6 +198,11 @@ class CudaBackend:
             return
         stream = torch.cuda.current_stream(self._device).cuda_stream
         self._host.contents.label(self._host, stream, None if text is None else text.encode())
+
+    def end_label(self) -> None:
+        """Ends the last line's work."""
+        if self._source_lines:
+            self._tell(None)
 
     def launch(
         self,
@@ -219,6 +229,7 @@ class CudaBackend:
             op()
             return
         recorder = self._recorder
+        self.end_label()  # the nodes so far get their line while the stream still captures
         recorder.end()
         self._recorder = None
         try:
@@ -251,7 +262,7 @@ class CudaBackend:
 
         with _Lines(tell), _triton_lines(tell):
             yield
-        self._tell(None)
+        self.end_label()
 
     def settle(self, stream: int) -> None:
         torch.cuda.current_stream(self._device).synchronize()
@@ -288,6 +299,3 @@ def device_of(tensors: Sequence[torch.Tensor]) -> torch.device:
             f"caches on {', '.join(sorted(str(d) for d in devices))}; a step's caches lie on one device"
         )
     return devices.pop()
-
-
-Graphs = Union[torch.cuda.CUDAGraph, Segment, Callable[[], Any]]

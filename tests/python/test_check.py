@@ -308,3 +308,79 @@ def test_the_seed_order_and_the_recording_are_handed_over(scene, tmp_path):
     file = tmp_path / "run.graphsan"
     graphsan.check(scene.step, record=file, seed=3, **scene.arguments)
     assert file.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_blocks_that_an_indexer_selects_are_compared_as_sets(scene):
+    def select(blocks, slots, reverse):
+        chosen = [[0, 1], [1, 2], [2, 3], [3, 0]]
+        for lane in range(len(slots)):
+            blocks[lane, 0] = chosen[lane][::-1] if reverse else chosen[lane]
+
+    def wrong(blocks, slots):
+        blocks[:, 0] = [0, 2]
+
+    def step(ctx, rows, slot_mapping, fault=None):
+        blocks = np.zeros((ctx.lanes, 1, 2), np.int32)
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+        if ctx.capturing and faulty:
+            ctx.launch(wrong, blocks, slot_mapping)
+        else:
+            ctx.launch(select, blocks, slot_mapping, ctx.capturing)
+        return {"blocks": blocks}
+
+    outputs = {"blocks": graphsan.Output(kind="top-k", block_size=PAGE_SIZE)}
+    faulty = False
+    report = graphsan.check(step, outputs=outputs, **scene.arguments)
+    assert report.verdict != "diverged", report
+    faulty = True
+    assert graphsan.check(step, outputs=outputs, **scene.arguments).verdict == "diverged"
+
+
+def test_a_batch_that_the_engine_runs_without_a_graph_is_listed_as_not_covered(scene):
+    batches = [
+        graphsan.Batch(slots, {"rows": rows}, eager_reason="too long" if step == 3 else None)
+        for step, (slots, rows) in enumerate(zip(scene.slots, scene.rows))
+    ]
+    report = graphsan.check(scene.step, scene.arguments["caches"], batches=batches)
+    assert report.replays == STEPS - 1
+    assert "too long" in str(report)
+
+
+def test_index_keys_have_a_slot_mapping_of_their_own(scene):
+    index = np.zeros((PAGES, PAGE_SIZE, 1, DIM), np.float32)
+
+    def step(ctx, rows, slot_mapping, index_slot_mapping):
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+        ctx.launch(write_rows, index, rows, index_slot_mapping)
+
+    scene.arguments["caches"] = {"key": scene.cache, "index": graphsan.Cache(index, "index-key")}
+    other = [[slot + 4 for slot in step] for step in scene.slots]
+    report = graphsan.check(step, index_slot_mapping=other, **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert report.rows_compared == 2 * TOKENS * STEPS
+
+
+def test_a_step_can_take_the_caches_by_their_names(scene):
+    def step(ctx, key, rows, slot_mapping):
+        assert key is scene.cache
+        ctx.launch(write_rows, key, rows, slot_mapping)
+
+    assert graphsan.check(step, **scene.arguments).verdict == "agreed"
+
+
+def test_the_callers_cache_is_left_as_it_was(scene):
+    scene.cache[:] = 7
+    graphsan.check(scene.step, **scene.arguments)
+    assert (scene.cache == 7).all()
+
+
+def test_a_stray_write_past_a_cache_lands_in_a_guard_zone(scene):
+    def write_behind(cache, rows, slots):
+        write_rows(cache, rows, slots)
+        behind = np.lib.stride_tricks.as_strided(cache, (PAGES + 1, PAGE_SIZE, 1, DIM), cache.strides)
+        behind[PAGES, 0, 0, :4] = len(slots)
+
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write_behind, scene.cache, rows, slot_mapping)
+
+    assert graphsan.check(step, **scene.arguments).verdict != "agreed"

@@ -152,6 +152,7 @@ def fake_cuda(monkeypatch):
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
     monkeypatch.setattr(torch.cuda, "graph", Capture)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", object)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: None)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda *_: Stream())
     for name in ("ExternalStream", "Stream", "stream", "device"):
         monkeypatch.setattr(torch.cuda, name, nothing)
@@ -215,7 +216,7 @@ def test_each_op_is_labelled_with_the_callers_line(fake_cuda):
     assert driver.host.labels[-1] is None
 
 
-def test_breaks_make_segments_whose_ops_run_again_with_live_metadata(fake_cuda):
+def test_breaks_make_segments_whose_ops_run_again_with_live_metadata(fake_cuda, monkeypatch):
     scene, seen = TorchScene("cpu"), []
 
     def step(ctx, rows, slot_mapping):
@@ -226,6 +227,14 @@ def test_breaks_make_segments_whose_ops_run_again_with_live_metadata(fake_cuda):
 
     driver = Driver(hosted(step, scene))
     seen.clear()
+    ends = []
+    closing = torch.cuda.graph.__exit__
+
+    def close(self, *error):
+        ends.append(driver.host.labels[-1])
+        closing(self, *error)
+
+    monkeypatch.setattr(torch.cuda.graph, "__exit__", close)
     status, segments, handle = driver.capture(_abi.METADATA_NONE)
     assert status == 0, driver.host.failures
     assert seen == [(-1, None)]
@@ -235,6 +244,7 @@ def test_breaks_make_segments_whose_ops_run_again_with_live_metadata(fake_cuda):
     ]
     assert [state for state, _ in fake_cuda] == ["open", "closed"] * 2
     assert len({id(pool) for _, pool in fake_cuda}) == 1
+    assert ends == [None, None]  # each segment's last line ends while its stream captures
     live = driver.call(2, _abi.GRAPH)
     assert driver.table.prepare(1, ctypes.byref(live)) == 0
     assert segments[0].eager(None, 77) == 0
