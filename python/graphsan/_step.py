@@ -404,23 +404,7 @@ class HostedStep:
                 with self._backend.labelled(stream):
                     made = self._hooks.capture(context, run)
                 captured = _torch.Captured(_torch.pieces_of(made), made)
-        pieces: list[Any] = []
-        for piece in captured.pieces:
-            operation = self._eager_op(piece.eager) if piece.eager is not None else _abi.OP()
-            if operation and pieces and not pieces[-1].eager:
-                pieces[-1].eager = operation
-                pieces[-1].eager_name = piece.eager_name.encode()
-                continue
-            pieces.append(
-                _abi.Segment(
-                    ctypes.sizeof(_abi.Segment),
-                    piece.graph or None,
-                    piece.exec or None,
-                    piece.eager_name.encode() if operation else None,
-                    operation,
-                    None,
-                )
-            )
+        pieces = _torch.segments(captured.pieces, self._eager_op)
         held = (_abi.Segment * max(1, len(pieces)))(*pieces)
         key = max(self._captures, default=0) + 1
         self._captures[key] = (captured, held, pieces)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import _arrays, _frames
+from . import _abi, _frames
 from ._context import Context
 
 
@@ -161,6 +162,30 @@ def pieces_of(made: Any) -> list[Piece]:
                 "graphsan.Segment(graph, exec), and callables that run between them"
             )
     return pieces
+
+
+def segments(
+    pieces: Sequence[Piece], make_op: Callable[[Callable[[], Any]], Any]
+) -> list[_abi.Segment]:
+    """The ABI's segments: an eager op belongs to the graph before it, if there is one."""
+    made: list[_abi.Segment] = []
+    for piece in pieces:
+        op = _abi.OP() if piece.eager is None else make_op(piece.eager)
+        name = piece.eager_name.encode()
+        if piece.eager is not None and made and not made[-1].eager:
+            made[-1].eager = op
+            made[-1].eager_name = name
+            continue
+        made.append(
+            _abi.Segment(
+                struct_size=ctypes.sizeof(_abi.Segment),
+                graph=piece.graph or None,
+                exec=piece.exec or None,
+                eager_name=None if piece.eager is None else name,
+                eager=op,
+            )
+        )
+    return made
 
 
 class CudaBackend:

@@ -62,6 +62,28 @@ def test_index_put_with_a_slot_of_minus_one_is_found_on_cpu_tensors():
     assert [f.mechanism for f in report.findings] == ["padding-write"]
 
 
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_fp8_tensors_keep_their_dtype(dtype):
+    scene = TorchScene("cpu")
+    dtype = getattr(torch, dtype)
+    both = torch.zeros((PAGES, 2, PAGE_SIZE, 1, DIM), dtype=torch.uint8).view(dtype)
+    cache = both[:, 1]  # the value half of an interleaved cache
+
+    def write(cache, rows, slots):
+        stored = rows.to(cache.dtype).view(torch.uint8)
+        for lane, slot in enumerate(slots.tolist()):
+            if slot >= 0:
+                cache.view(torch.uint8)[slot // PAGE_SIZE, slot % PAGE_SIZE, 0] = stored[lane]
+
+    scene.arguments["caches"] = {"value": cache}
+    report = graphsan.check(
+        lambda ctx, rows, slot_mapping: ctx.launch(write, cache, rows, slot_mapping), **scene.arguments
+    )
+    assert report.verdict == "agreed", report
+    assert report.rows_compared == TOKENS * STEPS
+    assert ("fp8_e4m3" if "e4m3" in str(dtype) else "fp8_e5m2") in report.to_json()
+
+
 def test_ops_on_cpu_tensors_that_are_not_launched_are_refused():
     scene = TorchScene("cpu")
     report = graphsan.check(
