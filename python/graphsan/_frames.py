@@ -39,6 +39,15 @@ def caller_line() -> str:
     return ""
 
 
+def keep_callers_frames(error: BaseException) -> None:
+    """Drops this package's frames from the top of a traceback."""
+    step = error.__traceback__
+    while step is not None and os.path.abspath(step.tb_frame.f_code.co_filename).startswith(_OWN):
+        step = step.tb_next
+    if step is not None:
+        error.__traceback__ = step
+
+
 def in_one_line(error: BaseException) -> str:
     """The last line of an exception's traceback, and the caller's line that it came from."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -109,7 +110,9 @@ class HostedStep:
             self.stop = error
         if self.exception is None or not isinstance(error, StepFailure):
             self.exception = error
-        return _frames.in_one_line(error)
+        text = _frames.in_one_line(error)
+        _frames.keep_callers_frames(error)
+        return text
 
     def _guarded(self, body: Callable[[], Any]) -> int:
         """Runs what the library called; an exception becomes the failure of the call."""
@@ -139,6 +142,8 @@ class HostedStep:
         if self._kernel_failure is None:
             self._failure(error)
             self._kernel_failure = text
+            # Its locals are views of device memory, which is gone when somebody looks at them.
+            traceback.clear_frames(error.__traceback__)
 
     # Calls -------------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """check() on the host device: what is found, and what is said."""
 
+import traceback
+
 import numpy as np
 import pytest
 from scene import DIM, PAGE_SIZE, PAGES, STEPS, TOKENS, sum_rows, wrap_rows, write_rows
@@ -239,6 +241,9 @@ def test_what_a_step_raises_is_in_the_report_with_phase_step_and_line(scene):
     assert "KeyError: 'sequence 7'" in report.failure.what
     assert f"test_check.py:{line_of(step, 'raise KeyError')} in step" in report.failure.what
     assert isinstance(report.exception, KeyError)
+    frames = [frame for frame, _ in traceback.walk_tb(report.exception.__traceback__)]
+    assert [frame.f_code.co_name for frame in frames] == ["step"]
+    assert frames[0].f_locals["ctx"].arm == "eager"
 
 
 def test_what_a_launched_function_raises_is_in_the_report(scene):
@@ -251,6 +256,9 @@ def test_what_a_launched_function_raises_is_in_the_report(scene):
     report = graphsan.check(step, **scene.arguments)
     assert report.exit_code == 4
     assert "broken" in report.failure.what and "IndexError" in report.failure.what
+    frames = list(traceback.walk_tb(report.exception.__traceback__))
+    assert [frame.f_code.co_name for frame, _ in frames] == ["broken"]
+    assert "cache" not in frames[0][0].f_locals  # its memory is gone
 
 
 def test_a_keyboard_interrupt_ends_the_check(scene):
