@@ -22,8 +22,8 @@ def accepted(
     except (TypeError, ValueError):
         return list(offered)
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
-        names = [p.name for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        return [name for name in offered if name in names or name in required or name == "ctx"]
+        names = [*(p.name for p in parameters), *RESERVED, *required]
+        return [name for name in offered if name in names]
     by_name = [
         p.name
         for p in parameters
@@ -62,6 +62,11 @@ class InputBuffers:
         self._dummy = dummy
         first = batches[0]
         self.scalars = [name for name, v in first.inputs.items() if not _arrays.is_array(v)]
+        for name in first.inputs:
+            if name in RESERVED:
+                raise ValueError(
+                    f"an input is called `{name}`, which the step is given anyway; choose another name"
+                )
         for name in (*pad_values, *dummy):
             if name not in first.inputs and name not in RESERVED:
                 raise ValueError(

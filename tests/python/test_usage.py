@@ -87,6 +87,25 @@ def test_a_parameter_that_nothing_gives(scene):
     refused(scene, "needs `table`, which nothing gives", TypeError, step=step)
 
 
+def test_an_input_with_a_name_that_is_taken(scene):
+    refused(scene, "choose another name", inputs={"slot_mapping": scene.rows, "rows": scene.rows})
+
+
+def test_a_pad_value_for_what_is_no_input(scene):
+    refused(scene, "`lengths` is no input", pad_values={"lengths": 1})
+
+
+def test_a_step_of_any_keywords_gets_context_slots_and_inputs(scene):
+    seen = set()
+
+    def step(**given):
+        seen.update(given)
+        scene.step(given["ctx"], given["rows"], given["slot_mapping"])
+
+    assert graphsan.check(step, **scene.arguments).verdict == "agreed"
+    assert seen == {"ctx", "rows", "slot_mapping"}
+
+
 def test_inputs_for_fewer_steps(scene):
     refused(scene, f"entries for {STEPS} steps", inputs={"rows": scene.rows[:2]})
 
