@@ -178,10 +178,11 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
         with torch.cuda.device(cuda_device):
             result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
     why = library.graphsan_last_error().decode() if result != _abi.OK else ""
-    if hosted.stop is not None:
-        if handle.value:
-            library.graphsan_report_free(handle)
-        raise hosted.stop
+    stop, exception, notes = hosted.stop, hosted.exception, tuple(hosted.notes)
+    hosted.close()
+    if stop is not None:
+        library.graphsan_report_free(handle)
+        raise stop
     if result == _abi.NO_DEVICE:
         raise NoDeviceError(why)
     if result == _abi.BAD_USAGE:
@@ -192,7 +193,7 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
     def text_as(format: str) -> str:
         return library.graphsan_report_text(handle, format.encode()).decode()  # type: ignore[no-any-return]
 
-    report = Report(text_as, hosted.exception, tuple(hosted.notes))
+    report = Report(text_as, exception, notes)
     weakref.finalize(report, library.graphsan_report_free, handle)
     return report
 

@@ -103,6 +103,11 @@ class HostedStep:
                         f"to {rows - 1}; give it more pages, or other slots"
                     )
 
+    def close(self) -> None:
+        """Lets go of arrays and graphs once the check has ended: the table's callbacks refer to this object,
+        and GPU memory would wait for the garbage collector."""
+        vars(self).clear()
+
     # Errors ------------------------------------------------------------------------------------
 
     def _failure(self, error: BaseException) -> str:

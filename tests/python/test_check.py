@@ -1,6 +1,7 @@
 """check() on the host device: what is found, and what is said."""
 
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -186,6 +187,15 @@ def test_the_arms_get_exact_and_padded_arrays(scene):
 
     graphsan.check(step, bucket=8, **scene.arguments)
     assert seen == {("eager", 3, 3, 3), ("padded-eager", 8, 8, 8), ("graph", 8, 8, 8)}
+
+
+def test_pad_lanes_of_a_smaller_batch_name_no_row(scene):
+    counts = [3, 1, 2, 3]
+    scene.arguments["slot_mapping"] = [s[:count] for s, count in zip(scene.slots, counts)]
+    scene.arguments["inputs"] = {"rows": [r[:count] for r, count in zip(scene.rows, counts)]}
+    report = graphsan.check(scene.step, **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert report.rows_compared == sum(counts)
 
 
 @pytest.mark.parametrize("layout", ["NHD", "HND"])
@@ -392,3 +402,19 @@ def test_a_stray_write_past_a_cache_lands_in_a_guard_zone(scene):
         ctx.launch(write_behind, scene.cache, rows, slot_mapping)
 
     assert graphsan.check(step, **scene.arguments).verdict != "agreed"
+
+
+def test_nothing_of_a_check_is_kept_once_it_has_ended(scene):
+    class Held:
+        pass
+
+    held = Held()
+    gone = weakref.ref(held)
+
+    def step(ctx, rows, slot_mapping, held=held):
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+
+    report = graphsan.check(step, **scene.arguments)
+    del step, held
+    assert gone() is None
+    assert report.verdict == "agreed"

@@ -181,7 +181,7 @@ def fake_cuda(monkeypatch):
     return captures
 
 
-def hosted(step, scene, **hooks):
+def hosted(step, scene, opaque=None, **hooks):
     named = {"key": scene.arguments["caches"]["key"]}
     return HostedStep(
         step=step,
@@ -189,7 +189,7 @@ def hosted(step, scene, **hooks):
         caches=named,
         batches=make_batches(None, scene.slots, None, scene.arguments["inputs"], None, None, None),
         outputs={},
-        opaque={},
+        opaque=opaque or {},
         hooks=Hooks(**{**dict.fromkeys(Hooks._fields), **hooks}),
         pad_values={},
         dummy={},
@@ -333,3 +333,16 @@ def test_pad_lanes_get_minus_one_and_keep_an_earlier_batchs_activations(fake_cud
     assert torch.equal(second[0][:TOKENS], scene.rows[1])
     assert torch.equal(second[0][TOKENS:], first[0][TOKENS:]) and second[0][TOKENS:].abs().sum() > 0
     assert np.prod(second[0].shape) == 4 * DIM
+
+
+def test_opaque_tensors_are_put_back_by_a_reset(fake_cuda):
+    scene, counter = TorchScene("cpu"), torch.full((1,), 5.0)
+
+    def step(rows, slot_mapping):
+        counter.add_(1)
+
+    driver = Driver(hosted(step, scene, opaque={"counter": counter}))
+    assert driver.run(0, _abi.EAGER) == 0
+    assert counter.item() > 5
+    assert driver.table.reset(1, 77) == 0
+    assert counter.item() == 5
