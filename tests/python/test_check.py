@@ -193,9 +193,17 @@ def test_pad_lanes_of_a_smaller_batch_name_no_row(scene):
     counts = [3, 1, 2, 3]
     scene.arguments["slot_mapping"] = [s[:count] for s, count in zip(scene.slots, counts)]
     scene.arguments["inputs"] = {"rows": [r[:count] for r, count in zip(scene.rows, counts)]}
-    report = graphsan.check(scene.step, **scene.arguments)
+    pads = []
+
+    def step(ctx, rows, slot_mapping):
+        if ctx.arm == "padded-eager":
+            pads.append(slot_mapping[ctx.tokens :].tolist())
+        scene.step(ctx, rows, slot_mapping)
+
+    report = graphsan.check(step, **scene.arguments)
     assert report.verdict == "agreed", report
     assert report.rows_compared == sum(counts)
+    assert pads == [[-1] * (4 - count) for count in counts]
 
 
 @pytest.mark.parametrize("layout", ["NHD", "HND"])
