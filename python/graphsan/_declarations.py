@@ -227,6 +227,23 @@ def cache_struct(name: str, cache: Cache) -> _abi.Cache:
     return struct
 
 
+def require_rows(
+    structs: Sequence[_abi.Cache], caches: Mapping[str, Cache], batches: Sequence[Batch]
+) -> None:
+    """Raises ValueError where a batch names a row that a cache does not have."""
+    for struct, (name, cache) in zip(structs, caches.items()):
+        rows = struct.pages * struct.page_size
+        for i, batch in enumerate(batches):
+            slots = batch.slot_mapping
+            if cache.kind == "index-key" and batch.index_slot_mapping is not None:
+                slots = batch.index_slot_mapping
+            if slots.max() >= rows:
+                raise ValueError(
+                    f"slot_mapping of step {i} names row {slots.max()}, and cache `{name}` has rows 0 "
+                    f"to {rows - 1}; give it more pages, or other slots"
+                )
+
+
 def output_lane_axis(name: str, output: Output, array: Any) -> int:
     axes = _axes(
         f"output `{name}`", output.layout, _OUTPUT_AXES, array.ndim, ("lane", "head", "dim")

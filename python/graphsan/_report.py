@@ -128,6 +128,7 @@ class Report:
         self.ruled_out: list[RuledOut] = [
             RuledOut(one["mechanism"], one["why"]) for one in case.get("ruled_out", [])
         ]
+        self._own_notes = notes
         self.notes: list[str] = [*case.get("notes", []), *notes]
         self.rows_compared: int = case.get("rows_compared", 0)
         self.replays: int = case.get("replays", 0)
@@ -162,6 +163,7 @@ class Report:
         lines += [str(finding) for finding in self.findings]
         if self.verdict in ("diverged", "hazard") and not self.findings:
             lines.append("no cause was confirmed; print(report) and report.to_html() show the rows")
+        lines += [f"note: {note}" for note in self._own_notes]
         return "\n".join(lines)
 
     def __str__(self) -> str:

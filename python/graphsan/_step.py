@@ -13,7 +13,7 @@ import numpy as np
 from . import _abi, _arrays, _frames
 from ._backends import HostBackend, StepFailure
 from ._context import CallFacts, Context, Metadata
-from ._declarations import Batch, Cache, Output, cache_struct, output_struct
+from ._declarations import Batch, Cache, Output, cache_struct, output_struct, require_rows
 from ._inputs import RESERVED, InputBuffers, accepted
 from ._outputs import OutputBuffers
 
@@ -72,7 +72,7 @@ class HostedStep:
         self._buffers = InputBuffers(batches, pad_values, dummy, self._backend)
         self._outputs = OutputBuffers(outputs, self._backend.memory)
         self._cache_structs = [cache_struct(n, c) for n, c in self._caches.items()]
-        self._require_rows()
+        require_rows(self._cache_structs, self._caches, batches)
         inputs = list(batches[0].inputs)
         offered = ["ctx", "slot_mapping"]
         if batches[0].index_slot_mapping is not None:
@@ -89,19 +89,6 @@ class HostedStep:
         self._keep: dict[str, Any] = {}
         self._host: Any = None
         self.table = self._make_table()
-
-    def _require_rows(self) -> None:
-        for struct, (name, cache) in zip(self._cache_structs, self._caches.items()):
-            rows = struct.pages * struct.page_size
-            for i, batch in enumerate(self._batches):
-                slots = batch.slot_mapping
-                if cache.kind == "index-key" and batch.index_slot_mapping is not None:
-                    slots = batch.index_slot_mapping
-                if slots.max() >= rows:
-                    raise ValueError(
-                        f"slot_mapping of step {i} names row {slots.max()}, and cache `{name}` has rows 0 "
-                        f"to {rows - 1}; give it more pages, or other slots"
-                    )
 
     def close(self) -> None:
         """Lets go of arrays and graphs once the check has ended: the table's callbacks refer to this object,
@@ -134,15 +121,17 @@ class HostedStep:
                 self._host.contents.fail(self._host, text.encode())
             return 1
 
+    def _note(self, text: str) -> None:
+        if text not in self.notes and len(self.notes) < 8:
+            self.notes.append(text)
+
     def _kernel_failed(self, kernel: str, error: BaseException) -> None:
         """A kernel cannot return an error: it is told at the library's next call. Experiments that come
         after the graph's own replays plant wrong values on purpose, and a kernel may trap on those."""
         where = "" if self._live_call is None else f" of step {self._live_call.step}"
         text = f"the launched function {kernel}{where} raised {_frames.in_one_line(error)}"
         if self._captured_once and self._graph_steps > len(self._batches):
-            note = f"in an experiment, {text}; it wrote nothing further"
-            if note not in self.notes and len(self.notes) < 8:
-                self.notes.append(note)
+            self._note(f"in an experiment, {text}; it wrote nothing further")
             return
         if self._kernel_failure is None:
             self._failure(error)
@@ -234,6 +223,12 @@ class HostedStep:
         with self._backend.on(stream), self._backend.labelled(stream):
             context, value = self._call_step(facts, arrays, bool(call.capturing))
             self._require_launches(before)
+            if call.capturing and self._backend.launches == before:
+                known = "a dummy batch" if facts.metadata is not None else "no metadata"
+                self._note(
+                    f"the step launched nothing while it was captured with {known}: the graph writes "
+                    "nothing, and a replay would leave every row as it was"
+                )
             self._outputs.write(value, context, self._backend)
 
     def _discover(self) -> None:

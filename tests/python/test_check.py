@@ -51,6 +51,18 @@ def test_a_write_that_returns_without_metadata_is_elided_and_its_line_named(scen
     assert graphsan.check(step, capture_metadata="dummy", **scene.arguments).verdict == "agreed"
 
 
+def test_a_step_that_launches_nothing_at_capture_is_told_so(scene):
+    def step(ctx, rows, slot_mapping):
+        if ctx.metadata is None:
+            return
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+
+    report = graphsan.check(step, capture_metadata="none", **scene.arguments)
+    assert report.verdict == "inconclusive"
+    assert "captured with no metadata" in report.explain()
+    assert graphsan.check(scene.step, **scene.arguments).notes == []
+
+
 def test_a_slot_of_minus_one_taken_as_the_last_row_is_a_padding_write(scene):
     def step(ctx, rows, slot_mapping):
         ctx.launch(wrap_rows, scene.cache, rows, slot_mapping)
