@@ -23,6 +23,10 @@ def test_wraps(graphsan, scene):
 ON_CUDA = """
 def test_cuda(graphsan, scene):
     graphsan.assert_graph_safe(scene.step, device="cuda", **scene.arguments)
+
+def test_before_tensors_are_made(graphsan):
+    graphsan.require_cuda()
+    raise AssertionError("not skipped")
 """
 
 
@@ -71,11 +75,13 @@ def test_html_writes_one_page_a_test(run, pytester):
 @pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
 def test_cuda_without_a_gpu_is_skipped_with_the_reason(run):
     result = run(ON_CUDA)
-    result.assert_outcomes(skipped=1)
+    result.assert_outcomes(skipped=2)
     result.stdout.fnmatch_lines(["SKIPPED*no GPU: *"])
 
 
 @pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
 def test_cuda_without_a_gpu_fails_where_one_is_required(run, monkeypatch):
     monkeypatch.setenv("GRAPHSAN_REQUIRE_GPU", "1")
-    run(ON_CUDA).assert_outcomes(failed=1)
+    result = run(ON_CUDA)
+    result.assert_outcomes(failed=2)
+    result.stdout.no_fnmatch_line("*not skipped*")

@@ -18,6 +18,26 @@ SCRATCH = None
 # What any Linux machine has, by the beginnings of the names.
 SYSTEM = ("linux-vdso", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "/lib", "ld-linux")
 
+TEST_OF_A_STEP = """
+import numpy as np
+import pytest
+
+@pytest.mark.parametrize("skips", [True, False])
+def test_step(graphsan, skips):
+    cache = np.zeros((4, 16, 1, 8), np.float32)
+
+    def write(cache, rows, slots, skips):
+        live = slots >= 0 if skips else slice(None)
+        cache.reshape(-1, 8)[slots[live]] = rows[live]
+
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write, cache, rows, slot_mapping, skips)
+
+    slots = [[n, 16 + n, 32 + n] for n in range(4)]
+    rows = [np.full((3, 8), n + 1, np.float32) for n in range(4)]
+    graphsan.assert_graph_safe(step, {"key": cache}, slots, {"rows": rows})
+"""
+
 
 def user_environment():
     """The caller's, but for what would lead Python to the sources, and with ccache where there is one."""
@@ -76,9 +96,18 @@ class Wheel(unittest.TestCase):
         self.assertEqual(faulty.returncode, 1, faulty.stdout + faulty.stderr)
         self.assertIn("frozen-scalar", faulty.stdout)
 
-    def test_pytest_would_find_the_plug_in(self):
-        self.assertIn("graphsan = graphsan.pytest_plugin",
-                      (self.metadata / "entry_points.txt").read_text())
+    def test_pytest_finds_the_fixture_and_the_option(self):
+        self.run_pip("install", "pytest")
+        folder = SCRATCH / "tests"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        (folder / "test_step.py").write_text(TEST_OF_A_STEP)
+        result = self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder),
+                             f"--graphsan-html={folder / 'pages'}")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("1 failed, 1 passed", result.stdout)
+        self.assertIn("padding-write", result.stdout)
+        self.assertEqual(len(list((folder / "pages").glob("*.html"))), 2)
 
     def test_the_version_is_the_projects(self):
         said = self.python("-c", "import graphsan; print(graphsan.version())").stdout.strip()
