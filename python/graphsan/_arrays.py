@@ -122,7 +122,7 @@ class NumpyMemory:
     def source(self, value: Any) -> Any:
         """A copy of one of the caller's arrays, of the step's framework."""
         if self._tensors:
-            return sys.modules["torch"].as_tensor(value).clone().contiguous()
+            return sys.modules["torch"].as_tensor(value).detach().clone().contiguous()
         if is_tensor(value):
             raise TypeError(
                 "a torch tensor among NumPy caches; give NumPy arrays, or tensors for both"

@@ -294,7 +294,7 @@ class CudaBackend:
 
     def write_output(self, context: Context, to: torch.Tensor, value: torch.Tensor) -> None:
         before, self._label = self._label, "graphsan: output"
-        to.copy_(value)
+        to.copy_(value.detach())
         self._label = before
 
     def capture(self, stream: int, run: Callable[[], Any], live_captures: int) -> Captured:

@@ -276,6 +276,21 @@ def test_breaks_make_segments_whose_ops_run_again_with_live_metadata(fake_cuda, 
     driver.table.release(1, handle)
 
 
+def test_outputs_that_have_a_gradient_are_copied_without_it(fake_cuda):
+    scene, weight = TorchScene("cpu"), torch.ones(DIM, dtype=torch.bfloat16, requires_grad=True)
+    made = hosted(lambda rows, slot_mapping: rows * weight, scene)
+    driver = Driver(made)
+    assert driver.run(0, _abi.EAGER) == 0, driver.host.failures
+    call = driver.call(0, _abi.EAGER)
+    outputs, count = ctypes.POINTER(_abi.Output)(), ctypes.c_int32()
+    assert driver.table.outputs(1, ctypes.byref(call), ctypes.byref(outputs), ctypes.byref(count)) == 0
+    assert (count.value, outputs[0].name, outputs[0].dim) == (1, b"output", DIM)
+    first = ctypes.c_uint16.from_address(outputs[0].data).value
+    assert first == scene.rows[0].view(torch.int16)[0, 0].item() & 0xFFFF
+    (buffer,) = made._outputs.returned_buffers("eager", TOKENS).values()
+    assert not buffer.requires_grad
+
+
 def test_an_exception_in_a_capture_ends_it_and_is_said(fake_cuda):
     scene = TorchScene("cpu")
 
