@@ -29,7 +29,7 @@ class HostBackend:
         self,
         tensors: bool,
         failed: Callable[[str, BaseException], None],
-        live: Callable[[Context], contextlib.AbstractContextManager[None]],
+        live: Callable[[Context, int], contextlib.AbstractContextManager[None]],
         guard: Callable[[Callable[[], Any]], int],
         source_lines: bool,
     ):
@@ -132,7 +132,7 @@ class HostBackend:
 
         def run(_argument: int, stream: int) -> int:
             def body() -> None:
-                with self._live(context):
+                with self._live(context, stream or 0):
                     op()
 
             return self._guard(body)

@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional, Union
 
+import numpy as np
+
 from . import _abi, _arrays
 from ._declarations import Batch, Cache, Output, as_cache, make_batches
 from ._report import Report
@@ -139,6 +141,8 @@ def check(
     for what, one in (opaque or {}).items():
         if not _arrays.is_array(one):
             raise TypeError(f"opaque `{what}` is of type {type(one).__name__}; give an array")
+        if not (one.flags.c_contiguous if isinstance(one, np.ndarray) else one.is_contiguous()):
+            raise ValueError(f"opaque `{what}` has gaps between its elements; give the whole array")
     hosted = HostedStep(
         step=step,
         name=name or str(getattr(step, "__name__", type(step).__name__)),

@@ -79,7 +79,10 @@ class HostedStep:
             offered.append("index_slot_mapping")
         self._cache_names = [n for n in self._caches if n not in inputs]
         offered += inputs + self._cache_names
-        self._takes = accepted(step, inputs if hooks.prepare is None else [], offered)
+        # What a caller's prepare() gives is known when it has been called.
+        self._takes: Optional[list[str]] = (
+            accepted(step, inputs, offered) if hooks.prepare is None else None
+        )
         self._snapshots: dict[str, Any] = {}
         self._live_call: Optional[CallFacts] = None
         self._now: tuple[CallFacts, dict[str, Any]]
@@ -162,11 +165,10 @@ class HostedStep:
         )
 
     @contextlib.contextmanager
-    def _live(self, context: Context) -> Iterator[None]:
-        """Lets a captured context tell of the batch that is replayed."""
+    def _live(self, context: Context, stream: int) -> Iterator[None]:
+        """Lets a captured context tell of the batch that is replayed, and launch on the replay's stream."""
         before = context._facts
-        if self._live_call is not None:
-            context._facts = self._live_call
+        context._facts = (self._live_call or before)._replace(stream=stream)
         try:
             yield
         finally:
@@ -209,9 +211,7 @@ class HostedStep:
         given = dict(arrays)
         given["ctx"] = context
         given.update({n: self._caches[n].tensor for n in self._cache_names})
-        names = self._takes if self._hooks.prepare is None else None
-        if names is None:
-            names = accepted(self._step, [], list(given))
+        names = self._takes if self._takes is not None else accepted(self._step, [], list(given))
         value = self._step(**{n: given[n] for n in names if n in given})
         return context, value
 

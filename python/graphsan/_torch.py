@@ -193,7 +193,9 @@ class CudaBackend:
 
     device = "cuda"
 
-    def __init__(self, device: torch.device, live: Callable[[Context], Any], source_lines: bool):
+    def __init__(
+        self, device: torch.device, live: Callable[[Context, int], Any], source_lines: bool
+    ):
         self.memory = CudaMemory(device)
         self._device = device
         self._live = live
@@ -247,7 +249,8 @@ class CudaBackend:
 
     def eager_break(self, context: Context, name: str, op: Callable[[], Any]) -> None:
         def again() -> None:
-            with self._live(context):
+            stream = torch.cuda.current_stream(self._device).cuda_stream
+            with self._live(context, stream):
                 op()
 
         if self._recorder is None:

@@ -124,9 +124,12 @@ def test_an_engine_that_refills_its_own_buffers_agrees(scene):
         slots[:] = -1
         slots[:lanes] = slot_mapping
         rows_buffer[:lanes] = rows
-        return {"rows": rows_buffer[: ctx.lanes], "slot_mapping": slots[: ctx.lanes]}
+        return {"values": rows_buffer[: ctx.lanes], "places": slots[: ctx.lanes]}
 
-    assert graphsan.check(scene.step, prepare=prepare, **scene.arguments).verdict == "agreed"
+    def step(ctx, values, places):
+        scene.step(ctx, values, places)
+
+    assert graphsan.check(step, prepare=prepare, **scene.arguments).verdict == "agreed"
 
 
 def test_outputs_that_a_step_returns_are_compared(scene):

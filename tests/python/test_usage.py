@@ -106,6 +106,11 @@ def test_a_step_of_any_keywords_gets_context_slots_and_inputs(scene):
     assert seen == {"ctx", "rows", "slot_mapping"}
 
 
+def test_opaque_state_that_is_no_array_or_has_gaps(scene):
+    refused(scene, "give an array", TypeError, opaque={"counter": 3})
+    refused(scene, "give the whole array", opaque={"counter": np.zeros((4, 4))[:, 0]})
+
+
 def test_inputs_for_fewer_steps(scene):
     refused(scene, f"entries for {STEPS} steps", inputs={"rows": scene.rows[:2]})
 
