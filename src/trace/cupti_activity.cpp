@@ -96,8 +96,7 @@ class CuptiActivitySource final : public ActivitySource {
       const auto found = label_of_.find(activity.correlation);
       if (found == label_of_.end()) continue;
       // Another tool may push ids of the same kind.
-      const auto text = label_texts_.find(found->second);
-      if (text != label_texts_.end()) activity.label = text->second;
+      if (found->second < label_texts_.size()) activity.label = label_texts_[found->second];
     }
     std::ranges::stable_sort(activities_, {}, &Activity::start_ns);
     return std::exchange(activities_, {});
