@@ -29,6 +29,7 @@ mkdir -p "$bundle/python"
 cp -r python/graphsan examples/python "$bundle/python/"
 mv "$bundle/python/python" "$bundle/python/examples"
 cp tests/python/gpu_cases.py tests/python/run_on_gpu.sh "$bundle/python/"
+find "$bundle/python" -name __pycache__ -prune -exec rm -r {} +
 cp tests/cli/contract_test.py scripts/check_seed.py scripts/run_gpu_tests.sh "$bundle/"
 strip "$bundle/graphsan" "$bundle"/*.so "$bundle"/tests/*
 

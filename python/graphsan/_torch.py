@@ -125,10 +125,17 @@ class _Recorder:
 
     def give_up(self) -> None:
         """Ends an open capture after an exception, which matters more than what this may raise."""
-        if self._open is not None:
-            opened, self._open = self._open, None
-            with contextlib.suppress(Exception):
-                opened.__exit__(None, None, None)
+        if self._open is None:
+            return
+        opened, self._open = self._open, None
+        try:
+            opened.__exit__(None, None, None)
+        except Exception:
+            # A capture that was spoiled leaves the allocator recording into the pool.
+            end = getattr(torch._C, "_cuda_endAllocateToPool", None)
+            if end is not None:
+                with contextlib.suppress(Exception):
+                    end(torch.cuda.current_device(), self._pool)
 
 
 class Captured:

@@ -306,6 +306,30 @@ def test_an_exception_in_a_capture_ends_it_and_is_said(fake_cuda):
     assert [state for state, _ in fake_cuda] == ["open", "closed"]
 
 
+def test_a_spoiled_capture_gives_the_pool_back(fake_cuda, monkeypatch):
+    scene, ended = TorchScene("cpu"), []
+
+    def refuse(_self, *_error):
+        raise RuntimeError("capture was invalidated")
+
+    monkeypatch.setattr(torch.cuda.graph, "__exit__", refuse)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    monkeypatch.setattr(
+        torch._C, "_cuda_endAllocateToPool", lambda device, pool: ended.append(device), raising=False
+    )
+
+    def step(ctx, rows, slot_mapping):
+        if ctx.capturing:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        put_rows(scene.cache, rows, slot_mapping)
+
+    driver = Driver(hosted(step, scene))
+    status, _, _ = driver.capture(_abi.METADATA_DUMMY)
+    assert status != 0
+    assert "not permitted" in driver.host.failures[-1]
+    assert ended == [3]
+
+
 def test_a_capture_of_the_callers_gives_its_graphs_and_what_runs_between(fake_cuda):
     scene = TorchScene("cpu")
     between = []
