@@ -20,7 +20,14 @@ def _framework_folders() -> tuple[str, ...]:
     return tuple(folders)
 
 
+def _is_generated(file: str) -> bool:
+    """Code that no file holds and nobody typed; "<stdin>" and a notebook's cells were typed."""
+    return file.startswith(("<frozen", "<string>", "<__array_function__"))
+
+
 def _place(file: str, line: int) -> str:
+    if file.startswith("<"):
+        return f"{file}:{line}"
     here = os.getcwd() + os.sep
     absolute = os.path.abspath(file)
     return f"{absolute[len(here) :] if absolute.startswith(here) else absolute}:{line}"
@@ -33,7 +40,7 @@ def caller_line() -> str:
     frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith("<") and not os.path.abspath(file).startswith(folders):
+        if not _is_generated(file) and not os.path.abspath(file).startswith(folders):
             return _place(file, frame.f_lineno)
         frame = frame.f_back
     return ""

@@ -63,6 +63,14 @@ def test_a_step_that_launches_nothing_at_capture_is_told_so(scene):
     assert graphsan.check(scene.step, **scene.arguments).notes == []
 
 
+def test_a_line_that_was_typed_into_a_notebook_is_named(scene):
+    scope = {"wrap_rows": wrap_rows, "cache": scene.cache}
+    cell = "def step(ctx, rows, slot_mapping):\n    ctx.launch(wrap_rows, cache, rows, slot_mapping)\n"
+    exec(compile(cell, "<ipython-input-3>", "exec"), scope)
+    report = graphsan.check(scope["step"], **scene.arguments)
+    assert report.findings[0].source == "<ipython-input-3>:2"
+
+
 def test_a_slot_of_minus_one_taken_as_the_last_row_is_a_padding_write(scene):
     def step(ctx, rows, slot_mapping):
         ctx.launch(wrap_rows, scene.cache, rows, slot_mapping)
