@@ -449,3 +449,17 @@ def test_nothing_of_a_check_is_kept_once_it_has_ended(scene):
     del step, held
     assert gone() is None
     assert report.verdict == "agreed"
+
+
+def test_a_capture_is_given_dummy_numbers_and_pad_values(scene):
+    seen = []
+
+    def step(ctx, rows, slot_mapping, lengths, count):
+        seen.append((ctx.step, ctx.arm, ctx.capturing, count, lengths.tolist()))
+        scene.step(ctx, rows, slot_mapping)
+
+    scene.arguments["inputs"].update(count=[5, 6, 7, 8], lengths=[[1, 2, 3]] * STEPS)
+    graphsan.check(step, dummy={"count": 99}, pad_values={"lengths": -7}, **scene.arguments)
+    assert (-1, "graph", True, 99, [-7, -7, -7, -7]) in seen
+    assert (2, "padded-eager", False, 7, [1, 2, 3, -7]) in seen
+    assert (2, "eager", False, 7, [1, 2, 3]) in seen
