@@ -1,9 +1,9 @@
 """A Triton kernel that writes a paged cache.
 
-usage: triton_step.py [frozen|unmasked]     without a word the kernel is sound
+usage: triton_step.py [frozen|wrapped]     without a word the kernel is sound
 
 frozen: the number of live tokens is a Python int; a captured launch keeps the one of the capture.
-unmasked: the kernel does not skip slots below 0, and writes one row before the cache.
+wrapped: the kernel takes a slot of -1 as the last row, as an index in Python does.
 Needs a GPU, torch and Triton; exit code 77 where there is none.
 """
 
@@ -19,7 +19,7 @@ COUNTS = [2, 3, 3, 2]  # tokens of each step
 
 def main():
     fault = sys.argv[1] if len(sys.argv) > 1 else "none"
-    if fault not in ("none", "frozen", "unmasked"):
+    if fault not in ("none", "frozen", "wrapped"):
         print(__doc__, file=sys.stderr)
         return 2
     problem = graphsan.device_problem("cuda")
@@ -29,18 +29,19 @@ def main():
     import kernels_triton
 
     torch.manual_seed(2)
-    # A page of one's own before the cache: where an unmasked slot of -1 writes.
-    memory = torch.zeros((PAGES + 1, PAGE_SIZE, 1, DIM), dtype=torch.bfloat16, device="cuda")
-    before, cache = memory[:1], memory[1:]
+    cache = torch.zeros((PAGES, PAGE_SIZE, 1, DIM), dtype=torch.bfloat16, device="cuda")
 
     def step(ctx, rows, slot_mapping, count):
         live = count if fault == "frozen" else rows.shape[0]
-        skip = fault != "unmasked"
-        kernels_triton.insert[(rows.shape[0],)](cache, rows, slot_mapping, live, SKIP=skip, DIM=DIM)
+        skip = fault != "wrapped"
+        grid = (rows.shape[0],)
+        kernels_triton.insert[grid](
+            cache, rows, slot_mapping, live, SKIP=skip, ROWS=PAGES * PAGE_SIZE, DIM=DIM
+        )
 
     report = graphsan.check(
         step,
-        caches={"key": cache, "before": graphsan.Cache(before, kind="other")},
+        caches={"key": cache},
         slot_mapping=[[i * PAGE_SIZE + n for i in range(count)] for n, count in enumerate(COUNTS)],
         inputs={
             "rows": [torch.randn(count, DIM).to(torch.bfloat16) for count in COUNTS],

@@ -28,6 +28,14 @@ std::vector<RowDifference> missing_rows(const Facts& facts) {
   return rows;
 }
 
+/// Rows of the cache that the step's slot mapping names: a lane with slot -1 has none.
+std::size_t named_rows(const Facts& facts, int step, int cache) {
+  for (const model::WriteSets& sets : facts.writes) {
+    if (sets.step == step && sets.cache == cache) return sets.expected.size();
+  }
+  return 0;
+}
+
 /// Caches in which every covered step misses the same lanes, or every lane: the graph never writes
 /// them, whatever the inputs.
 std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifference>& rows) {
@@ -38,7 +46,8 @@ std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifferen
     bool steady = true;
     std::optional<std::set<int>> pattern;
     for (const model::StepFacts& step : facts.steps) {
-      if (!step.covered) continue;
+      const std::size_t named = named_rows(facts, step.step, cache);
+      if (!step.covered || named == 0) continue;
       const auto found = by_step.find(step.step);
       if (found == by_step.end()) {
         // A step of another bucket or kind replays another graph, which may be sound.
@@ -46,7 +55,7 @@ std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifferen
                  facts.steps[static_cast<std::size_t>(by_step.begin()->first)].batch != step.batch;
         continue;
       }
-      const bool all = static_cast<int>(found->second.size()) == step.tokens;
+      const bool all = found->second.size() == named;
       steady = steady && (all || !pattern || *pattern == found->second);
       if (!all) pattern = found->second;
     }

@@ -67,7 +67,11 @@ std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun
                         error.what());
     return {};
   }
-  return trace::launched_work(seen);
+  std::vector<model::Work> launched = trace::launched_work(seen);
+  if (launched.empty()) {
+    run.notes.push_back("the tracer saw no launch of the step, and no node was set beside one");
+  }
+  return launched;
 }
 
 }  // namespace graphsan::diagnose

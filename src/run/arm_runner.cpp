@@ -292,6 +292,7 @@ ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions
       step_->run(step, arm, stream());
       device_->record(end_.get(), stream());
     }
+    if (options.after_run) options.after_run(step);
     finish_step(made, step, arm, outputs, options, step + 1 == steps);
     if (options.resync_to != nullptr) resync(*options.resync_to, step, made);
     log.steps.push_back(std::move(made));

@@ -39,7 +39,7 @@ step insert_kv 0 '8 of 8 cells as predicted \(cuda' \
 step gemm 0 'SUMMARY: graphsan: agreed' "$python" "$examples/torch_gemm_step.py" --device cuda
 step triton 0 'SUMMARY: graphsan: agreed' "$python" "$examples/triton_step.py"
 step triton_frozen 1 'frozen-scalar' "$python" "$examples/triton_step.py" frozen
-step triton_unmasked 1 'padding-write' "$python" "$examples/triton_step.py" unmasked
+step triton_wrapped 1 'padding-write' "$python" "$examples/triton_step.py" wrapped
 step numpy 1 'frozen-scalar' "$python" "$examples/numpy_paged_write.py" frozen
 
 echo

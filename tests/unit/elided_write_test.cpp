@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,6 +55,29 @@ model::Facts traced_key_write_elided() {
     launch.addresses.clear();
   }
   return facts;
+}
+
+TEST(ElidedWriteProbe, ExpectsNoRowOfALaneWithoutASlot) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) {
+    for (int lane = 0; lane < 3; ++lane) {
+      // Another lane writes nothing in each step, as in a batch that changes.
+      if (lane != step) {
+        test::lose_row(facts, step, test::kKey0, lane);
+        continue;
+      }
+      auto& lanes = facts.steps[static_cast<std::size_t>(step)].lanes;
+      model::WriteSets& sets = test::writes_of(facts, step, test::kKey0);
+      const std::int64_t row = std::exchange(lanes[static_cast<std::size_t>(lane)].slot, -1);
+      for (auto* rows : {&sets.expected, &sets.eager, &sets.padded_eager, &sets.graph}) {
+        std::erase(*rows, row);
+      }
+    }
+  }
+  test::lose_node(facts, 0);
+  const auto suspicion = recognise(facts);
+  ASSERT_TRUE(suspicion.has_value());
+  EXPECT_EQ(suspicion->rows.size(), 6U);
 }
 
 TEST(ElidedWriteProbe, NamesTheOneTracedLaunchThatHasNoNode) {
