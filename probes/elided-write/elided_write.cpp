@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "probes/differences.hpp"
 #include "probes/finding_text.hpp"
@@ -98,18 +101,36 @@ bool operands_unknown(const model::Work& launch) {
          launch.addresses.empty();
 }
 
-/// The one eager launch of unknown operands that has no node; null where there are several, of
-/// which any may be the write.
-const model::Work* lost_unknown(const Facts& facts) {
-  const model::Work* lost = nullptr;
+/// The eager launches of unknown operands that have no node: of several, any may be the write.
+std::vector<const model::Work*> lost_unknown(const Facts& facts) {
+  std::vector<const model::Work*> lost;
   for (const model::Alignment& line : facts.alignment) {
     if (line.launch < 0 || line.kind != model::AlignmentKind::kMissing) continue;
     const model::Work& launch = facts.eager_launches[static_cast<std::size_t>(line.launch)];
-    if (!operands_unknown(launch)) continue;
-    if (lost != nullptr) return nullptr;
-    lost = &launch;
+    if (operands_unknown(launch)) lost.push_back(&launch);
   }
   return lost;
+}
+
+/// `model.py:12, :15`: where the launches come from, each place once and in order; `and more` after
+/// the fourth.
+std::string places_of(const std::vector<const model::Work*>& launches) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> places;
+  for (const model::Work* launch : launches) {
+    const bool known = std::find(places.begin(), places.end(), launch->source) != places.end();
+    if (!launch->source.empty() && !known) places.push_back(launch->source);
+  }
+  std::string text;
+  std::string_view file;
+  for (std::size_t i = 0; i < std::min(kMost, places.size()); ++i) {
+    const std::string_view place = places[i];
+    const std::size_t colon = std::min(place.rfind(':'), place.size());
+    const bool same = i > 0 && place.substr(0, colon) == file;
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", same ? place.substr(colon) : place);
+    file = place.substr(0, colon);
+  }
+  return places.size() > kMost ? text + " and more" : text;
 }
 
 /// The eager launch that names the cache's memory and has no node, or whose node lost the address.
@@ -134,7 +155,21 @@ const model::Work* lost_launch(const Facts& facts, int cache, bool& node_is_ther
     }
   }
   node_is_there = false;
-  return lost_unknown(facts);
+  const std::vector<const model::Work*> unknown = lost_unknown(facts);
+  return unknown.size() == 1 ? unknown.front() : nullptr;
+}
+
+/// Every launch has its node, and an input has moved: the graph writes by a slot mapping of the
+/// capture's, which may name no row.
+bool reads_elsewhere(const Facts& facts) {
+  const bool all_there = std::none_of(
+      facts.alignment.begin(), facts.alignment.end(),
+      [](const model::Alignment& line) { return line.kind == model::AlignmentKind::kMissing; });
+  return all_there &&
+         std::any_of(facts.inputs.begin(), facts.inputs.end(), [](const model::InputFacts& input) {
+           return !input.is_activation && input.captured_address != 0 &&
+                  input.captured_address != input.replay_address;
+         });
 }
 
 /// The trace shows that the cache's write was lost; true as well where there is no trace to look
@@ -144,9 +179,28 @@ bool is_lost(const Facts& facts, int cache) {
                      !facts.cache_buffers[static_cast<std::size_t>(cache)].empty();
   const bool unknown =
       std::any_of(facts.eager_launches.begin(), facts.eager_launches.end(), operands_unknown);
+  if (!facts.alignment.empty() && unknown && reads_elsewhere(facts)) return false;
   if (facts.alignment.empty() || !named || unknown) return true;
   bool node_is_there = false;
   return lost_launch(facts, cache, node_is_there) != nullptr;
+}
+
+void add_once(std::vector<std::string>& sentences, const std::string& sentence) {
+  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+    sentences.push_back(sentence);
+  }
+}
+
+/// Says which launches have no node where any of them may be the write; false where none has none.
+bool add_unknown_launches(const Facts& facts, model::Where& place, model::Finding& finding) {
+  const std::vector<const model::Work*> lost = lost_unknown(facts);
+  const std::string places = places_of(lost);
+  if (places.empty()) return false;
+  place.source = places;
+  add_once(finding.evidence,
+           fmt::format("{} kernels that eager launches have no node and run in no eager break: {}",
+                       lost.size(), places));
+  return true;
 }
 
 /// Says what became of the launch that writes the cache; false where the trace shows no loss.
@@ -156,7 +210,7 @@ bool add_launch_evidence(const Facts& facts, int cache, model::Where& place,
   if (facts.cache_buffers[static_cast<std::size_t>(cache)].empty()) return false;
   bool node_is_there = false;
   const model::Work* launch = lost_launch(facts, cache, node_is_there);
-  if (launch == nullptr) return false;
+  if (launch == nullptr) return add_unknown_launches(facts, place, finding);
   place.kernel = launch->name;
   place.source = launch->source;
   const std::string sentence =
@@ -166,10 +220,7 @@ bool add_launch_evidence(const Facts& facts, int cache, model::Where& place,
                 launch->name, facts.cache_buffers[static_cast<std::size_t>(cache)], launch->source)
           : fmt::format("eager launches {} ({}); no node of the graph and no eager break does",
                         launch->name, launch->source);
-  if (std::find(finding.evidence.begin(), finding.evidence.end(), sentence) ==
-      finding.evidence.end()) {
-    finding.evidence.push_back(sentence);
-  }
+  add_once(finding.evidence, sentence);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "probes/differences.hpp"
@@ -101,6 +102,26 @@ std::vector<Suspicion> scale_of_a_node(const Facts& facts) {
   return {std::move(suspicion)};
 }
 
+/// The factor is another one in other steps, and a word that nobody calls a scale is the capture's:
+/// that word is what is wrong, whatever it means.
+bool is_frozen_factor(const Facts& facts, const std::vector<RowKey>& keys) {
+  const bool other_cause =
+      std::any_of(facts.opaque.begin(), facts.opaque.end(),
+                  [](const model::OpaqueFacts& state) { return state.differs_from_eager; }) ||
+      std::any_of(facts.inputs.begin(), facts.inputs.end(),
+                  [](const model::InputFacts& input) { return !input.contents_equal_eager; });
+  const FrozenWords words = frozen_words(facts);
+  if (other_cause || words.nodes.empty() ||
+      std::any_of(words.fields.begin(), words.fields.end(), says_scale)) {
+    return false;
+  }
+  constexpr double kSame = 0.02;  // of a ratio, as rounding to a coarse dtype leaves it
+  const double first = row_of(facts, keys.front())->value.ratio;
+  return std::any_of(keys.begin(), keys.end(), [&](const RowKey& key) {
+    return std::abs(row_of(facts, key)->value.ratio - first) > kSame * std::abs(first);
+  });
+}
+
 /// Right rows with a constant ratio, or bytes of another dtype: the scale or dtype is the
 /// capture's.
 class WrongScaleProbe final : public diagnose::Probe {
@@ -108,6 +129,7 @@ class WrongScaleProbe final : public diagnose::Probe {
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     std::vector<RowKey> keys = scaled_rows(facts);
     if (keys.empty()) return scale_of_a_node(facts);
+    if (is_frozen_factor(facts, keys)) return {};
     const model::RowDifference& first = *row_of(facts, keys.front());
     Suspicion suspicion = suspect(facts, "wrong-scale", std::move(keys));
     if (first.value.kind == model::ValueKind::kConstantRatio) {

@@ -89,12 +89,33 @@ TEST(ElidedWriteProbe, NamesTheOneTracedLaunchThatHasNoNode) {
               Contains(HasSubstr("reshape_and_cache_flash (layer 0 / insert)")));
 }
 
-TEST(ElidedWriteProbe, NamesNoneWhereSeveralTracedLaunchesHaveNoNode) {
+TEST(ElidedWriteProbe, NamesEveryPlaceWhereSeveralTracedLaunchesHaveNoNode) {
   model::Facts facts = traced_key_write_elided();
   test::lose_node(facts, 1);
+  facts.eager_launches[0].source = "model.py:12";
+  facts.eager_launches[1].source = "model.py:15";
   const auto suspicion = recognise(facts);
   ASSERT_TRUE(suspicion.has_value());
-  EXPECT_EQ(suspicion->finding.where[0].source, std::nullopt);
+  EXPECT_EQ(suspicion->finding.where[0].source, "model.py:12, :15");
+  EXPECT_EQ(suspicion->finding.where[0].kernel, std::nullopt);
+  EXPECT_THAT(suspicion->finding.evidence,
+              Contains(HasSubstr("2 kernels that eager launches have no node")));
+}
+
+TEST(ElidedWriteProbe, LeavesAWriteWhoseSlotsMovedToAnotherMechanism) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 0; step < 3; ++step) test::lose_rows(facts, step, test::kKey0);
+  for (model::Work& launch : facts.eager_launches) {
+    launch.arguments.clear();
+    launch.addresses.clear();
+  }
+  EXPECT_TRUE(recognise(facts).has_value());
+  model::InputFacts slots;
+  slots.name = "slot mapping";
+  slots.captured_address = 0x100;
+  slots.replay_address = 0x200;
+  facts.inputs = {slots};
+  EXPECT_FALSE(recognise(facts).has_value());
 }
 
 TEST(ElidedWriteProbe, IsSilentOnASoundGraph) {
