@@ -108,7 +108,7 @@ inline void add_sample_arms(model::Facts& facts) {
       {model::AlignmentKind::kOtherGrid, 1, 1, 2, "reshape_and_cache", "layer 1", {"grid"}}};
   facts.escaped = {nodes[2], sample_kernel(3, "index_put"), nodes[1]};
   facts.other_graphs = {{9, true, {"reshape_and_cache", "index_put"}}, {3, false, {}}};
-  facts.unordered = {{1, 2, 4, "index-key pool", false}};
+  facts.unordered = {{1, 2, 4, "index-key pool", true}};
 }
 
 /// Inputs, the step's own state, and where eager differs from the reference.

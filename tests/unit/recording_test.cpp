@@ -243,7 +243,7 @@ TEST(Recording, RefusesAnotherSchemaVersion) {
   write_recording(folder / "run.graphsan", test::sample_report());
   execute(folder / "run.graphsan", "PRAGMA user_version = 99");
   EXPECT_THAT(read_refusal(folder / "run.graphsan"),
-              EndsWith("has recording schema 99, this graphsan reads schema 2; read it with the "
+              EndsWith("has recording schema 99, this graphsan reads schema 3; read it with the "
                        "version that wrote it, or record the run again"));
 }
 
