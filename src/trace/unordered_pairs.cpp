@@ -97,7 +97,8 @@ std::vector<model::UnorderedPair> unordered_pairs(const model::GraphSegment& seg
                        *found.buffer, found.declared});
     }
   }
-  std::ranges::stable_partition(pairs, &model::UnorderedPair::declared);
+  std::stable_partition(pairs.begin(), pairs.end(),
+                        [](const model::UnorderedPair& pair) { return pair.declared; });
   return pairs;
 }
 

@@ -5,7 +5,7 @@
 namespace graphsan::step::plugin {
 
 void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> segments,
-                         std::shared_ptr<const NodeLabels> labels) {
+                         const std::shared_ptr<const NodeLabels>& labels) {
   owned_.push_back(std::move(segments));
   for (const SegmentedCapture::Captured& one : owned_.back()) {
     segments_[bucket].push_back(

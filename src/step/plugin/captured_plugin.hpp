@@ -19,7 +19,7 @@ class CapturedPlugin final : public CapturedStep {
 
   /// A capture by GraphSan, and what its nodes were labelled.
   void add(int bucket, std::vector<SegmentedCapture::Captured> segments,
-           std::shared_ptr<const NodeLabels> labels);
+           const std::shared_ptr<const NodeLabels>& labels);
   /// The plug-in's own segments of a bucket, to be filled; `release` gives them back in the end.
   [[nodiscard]] std::vector<Segment>& adopt(int bucket, std::function<void()> release);
 
