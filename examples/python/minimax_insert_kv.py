@@ -148,7 +148,7 @@ def main():
                 line = next((pathlib.Path(f.source).name for f in causes if f.source), "-")
                 print(
                     f"{body:4} {'piecewise' if piecewise else 'full':9} {tokens}/{BUCKET:<3} "
-                    f"{report.verdict:12} {said:42} {rows:4} {line:26}"
+                    f"{report.verdict:12} {said:42} {rows:4} {line:48} "
                     f"{'as predicted' if good else 'NOT AS PREDICTED: ' + report.reason}"
                 )
                 if options.html:
