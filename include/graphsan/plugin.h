@@ -205,7 +205,8 @@ typedef struct graphsan_host {
   /* Device memory, zero-filled, with guard zones at both ends that nobody may write; freed after
    * destroy(). Null when there is none left. In create() only. */
   void* (*allocate)(const struct graphsan_host* host, const char* name, size_t bytes);
-  /* Copies between any two addresses, or fills, in stream order. */
+  /* Copies between any two addresses, or fills, in stream order. A captured copy reads `from` again
+   * at each replay: never a local variable. */
   int (*copy)(const struct graphsan_host* host, void* stream, void* to, const void* from,
               size_t bytes);
   int (*fill)(const struct graphsan_host* host, void* stream, void* to, uint8_t value,
