@@ -7,6 +7,7 @@
 //   wrap    a slot of -1 is taken as the last row
 //   stray   the write goes past the end of the cache
 //   frozen  the first slot is passed by value, as it was when the graph was captured
+//   picky   as frozen, and run() refuses to be captured with a live batch
 //   idle    run() does nothing at all
 //   sync    run() waits for the device, which a capture forbids
 //   fault   the kernel writes to an address that is nobody's, in step 1
@@ -143,6 +144,10 @@ int run(void* self, const graphsan_call* call) {
   Step& step = step_of(self);
   if (step.bug == "idle") return 0;
   if (step.bug == "throw" && call->step == 1) throw std::runtime_error{"no such sequence"};
+  if (step.bug == "picky" && call->capturing != 0 && call->step >= 0) {
+    step.host->fail(step.host, "this step is captured before any batch");
+    return 1;
+  }
   const int lanes = call->arm == GRAPHSAN_EAGER ? call->tokens : call->bucket;
   auto* stream = static_cast<cudaStream_t>(call->stream);
   float* cache = step.bug == "fault" && call->step == 1 ? reinterpret_cast<float*>(64) : step.cache;
@@ -151,9 +156,9 @@ int run(void* self, const graphsan_call* call) {
     write_rows<<<lanes, kDim, 0, stream>>>(cache, step.rows, step.slots,
                                            step.bug == "stray" ? kRows - kPageSize : 0,
                                            step.bug == "wrap" ? kRows : 0,
-                                           step.bug != "frozen" ? -1
-                                           : call->step < 0     ? 0
-                                                                : call->step);
+                                           step.bug != "frozen" && step.bug != "picky" ? -1
+                                           : call->step < 0                            ? 0
+                                                            : call->step);
   }
   if (step.bug == "sync") {
     if (report(step, "cudaDeviceSynchronize", cudaDeviceSynchronize()) != 0) return 1;

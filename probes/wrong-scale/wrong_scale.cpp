@@ -112,6 +112,7 @@ bool is_frozen_factor(const Facts& facts, const std::vector<RowKey>& keys) {
                   [](const model::InputFacts& input) { return !input.contents_equal_eager; });
   const FrozenWords words = frozen_words(facts);
   if (other_cause || words.nodes.empty() ||
+      in_layers(facts, keys, words.layers).size() != keys.size() ||
       std::any_of(words.fields.begin(), words.fields.end(), says_scale)) {
     return false;
   }

@@ -133,7 +133,7 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
     model::CaseReport judged = report;
     conclude(judged,
              diagnose::diagnose(report.facts, probes, nullptr,
-                                "no experiment: the process that ran them did not live to tell"),
+                                "no experiment: the one that was begun did not come to an end"),
              step.description());
     return judged;
   };

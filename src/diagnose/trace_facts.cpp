@@ -215,8 +215,8 @@ void add_live_capture(run::ArmRunner& runner, run::CaseRun& run, int step) {
   try {
     SecondCapture second{runner, run};
     run.facts.padded_launches = second.at(step).works;
-  } catch (const device::DeviceError& error) {
-    if (error.kind() == device::ErrorKind::kSticky) throw;
+  } catch (const std::exception& error) {
+    rethrow_if_lost(error);
     run.notes.push_back(
         std::string{"no second capture could be made, so no argument was compared: "} +
         error.what());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "device/error.hpp"
 #include "trace/activity_source.hpp"
 #include "trace/activity_work.hpp"
 #include "trace/cupti_activity.hpp"
@@ -26,6 +27,11 @@ class Hearing {
 };
 
 }  // namespace
+
+void rethrow_if_lost(const std::exception& error) {
+  const auto* refused = dynamic_cast<const device::DeviceError*>(&error);
+  if (refused != nullptr && refused->kind() == device::ErrorKind::kSticky) throw;
+}
 
 bool launches_unseen(const run::CaseRun& run, int step) {
   const auto is_kernel = [](const model::Work& node) {
@@ -61,7 +67,8 @@ std::vector<model::Work> witnessed_launches(run::ArmRunner& runner, run::CaseRun
     source = trace::make_cupti_activity_source();
     const Hearing hearing{runner.device(), *source};
     static_cast<void>(runner.run_eager(arm, model::Phase::kExperiment, options));
-  } catch (const trace::TraceError& error) {
+  } catch (const std::exception& error) {
+    rethrow_if_lost(error);
     run.notes.push_back(std::string{"what the step launches was not seen, and no node was set "
                                     "beside a launch: "} +
                         error.what());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 #include "run/case_run.hpp"
 
 namespace graphsan::diagnose {
+
+/// In a handler: passes on an exception after which the device cannot be used. Any other, also one
+/// of foreign code, costs what was to be learned and not the case.
+void rethrow_if_lost(const std::exception& error);
 
 /// Whether the step launches kernels past the device's interface, as foreign code does: the graph
 /// of step `step` has kernel nodes, and the eager step launched none that the device knows of.

@@ -53,6 +53,11 @@ class CudaPlugin(unittest.TestCase):
         self.assertEqual((finding["mechanism"], finding["status"]), ("frozen-scalar", "confirmed"))
         self.assertIn("a second capture, of the step's own batch", " ".join(finding["evidence"]))
 
+    def test_a_step_that_refuses_a_second_capture_keeps_its_verdict(self):
+        code, case = self.check("picky")
+        self.assertEqual((code, case["verdict"]), (1, "diverged"))
+        self.assertIn("no second capture could be made", " ".join(case["notes"]))
+
     def test_a_step_that_does_nothing_never_agrees(self):
         code, case = self.check("idle")
         self.assertEqual((code, case["nodes"]), (1, 0))

@@ -198,7 +198,7 @@ TEST(Supervisor, GivesTheNextCaseToAFreshWorkerAfterAStepThatThrew) {
   }
 }
 
-/// Dies in its first experiment, and in every process after that one before it gets there.
+/// Dies in its first experiment, and leaves a file that tells the next process so.
 class DyingStep final : public WrappedStep {
  public:
   DyingStep(std::unique_ptr<step::Step> inner, std::string marker)
@@ -206,7 +206,6 @@ class DyingStep final : public WrappedStep {
 
   [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
                                                             device::StreamRef stream) override {
-    if (std::filesystem::exists(marker_)) static_cast<void>(std::raise(SIGKILL));
     if (captures_++ > 0) {
       write_file(marker_, "");
       static_cast<void>(std::raise(SIGKILL));
@@ -219,52 +218,39 @@ class DyingStep final : public WrappedStep {
   int captures_ = 0;
 };
 
+/// One wrong case whose step dies in its first experiment; `then` makes the step of the next run.
+CheckOptions dying_case(const std::filesystem::path& marker, const check::StepFactory& then) {
+  CheckOptions options = options_for({wrong_case()});
+  options.factory = [=](device::Device& device,
+                        const CaseRequest& request) -> std::unique_ptr<step::Step> {
+    if (std::filesystem::exists(marker)) return then(device, request);
+    return std::make_unique<DyingStep>(check::make_builtin_step(device, request), marker);
+  };
+  return options;
+}
+
 TEST(Supervisor, ReportsTheCaseAsItWasBeforeExperimentsWhereNoFreshWorkerGetsThatFar) {
   const TempFolder folder;
-  CheckOptions options = options_for({wrong_case()});
-  options.factory = [&](device::Device& device, const CaseRequest& request) {
-    return std::make_unique<DyingStep>(check::make_builtin_step(device, request),
-                                       folder / "marker");
-  };
+  const CheckOptions options =
+      dying_case(folder / "marker", [](device::Device& device, const CaseRequest& request) {
+        return std::make_unique<MortalStep>(check::make_builtin_step(device, request), "killed");
+      });
   const RunReport report = check::run_check(options);
   ASSERT_EQ(report.cases.size(), 1U);
   EXPECT_FALSE(report.cases[0].failure.has_value());
   EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged);
   ASSERT_FALSE(report.cases[0].findings.empty());
   EXPECT_EQ(report.cases[0].findings.front().status, model::FindingStatus::kSuspected);
-  EXPECT_THAT(report.cases[0].findings.front().not_runnable, HasSubstr("did not live to tell"));
+  EXPECT_THAT(report.cases[0].findings.front().not_runnable, HasSubstr("did not come to an end"));
   EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("killed by signal 9")));
 }
 
-/// Dies in its first experiment; in the next process it is another step, which is right.
-class FickleStep final : public WrappedStep {
- public:
-  FickleStep(std::unique_ptr<step::Step> inner, std::string marker)
-      : WrappedStep{std::move(inner)}, marker_{std::move(marker)} {}
-
-  [[nodiscard]] std::unique_ptr<step::CapturedStep> capture(const step::CaptureRequest& request,
-                                                            device::StreamRef stream) override {
-    if (captures_++ > 0) {
-      write_file(marker_, "");
-      static_cast<void>(std::raise(SIGKILL));
-    }
-    return WrappedStep::capture(request, stream);
-  }
-
- private:
-  std::string marker_;
-  int captures_ = 0;
-};
-
 TEST(Supervisor, LetsNoSecondRunOfACaseTakeBackWhatTheFirstSaw) {
   const TempFolder folder;
-  CheckOptions options = options_for({wrong_case()});
-  const std::filesystem::path marker = folder / "marker";
-  options.factory = [&](device::Device& device,
-                        const CaseRequest& request) -> std::unique_ptr<step::Step> {
-    if (std::filesystem::exists(marker)) return check::make_builtin_step(device, right_case());
-    return std::make_unique<FickleStep>(check::make_builtin_step(device, request), marker);
-  };
+  const CheckOptions options =
+      dying_case(folder / "marker", [](device::Device& device, const CaseRequest&) {
+        return check::make_builtin_step(device, right_case());
+      });
   const RunReport report = check::run_check(options);
   ASSERT_EQ(report.cases.size(), 1U);
   EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged);
