@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/digest.hpp"
+#include "run/work_tap.hpp"
 
 namespace graphsan::run {
 
@@ -14,40 +15,6 @@ namespace {
 constexpr std::int64_t kFullHashBytes = std::int64_t{256} << 20;
 
 constexpr std::uint64_t kNoncePattern = 0x6E6F'6E63'0000'0000ULL;
-
-/// Sources of this size and less are kept with a copy from host memory.
-constexpr std::size_t kCopiedBytes = std::size_t{64} << 20;
-
-/// Collects the work that a device is given during its life.
-class WorkTap final : public device::WorkListener {
- public:
-  /// `copied` null: what copies find at their sources is not kept.
-  WorkTap(device::Device& device, std::vector<device::WorkRecord>& into,
-          std::map<std::size_t, std::vector<std::byte>>* copied = nullptr)
-      : device_{&device}, into_{&into}, copied_{copied} {
-    device.set_work_listener(this);
-  }
-  WorkTap(const WorkTap&) = delete;
-  WorkTap& operator=(const WorkTap&) = delete;
-  ~WorkTap() override { device_->set_work_listener(nullptr); }
-  void on_work(const device::WorkRecord& record) override {
-    keep_source(record);
-    into_->push_back(record);
-  }
-
- private:
-  void keep_source(const device::WorkRecord& record) {
-    if (copied_ == nullptr || !record.copy || record.copy->bytes > kCopiedBytes) return;
-    const device::Owner owner = device_->memory_kind(record.copy->source);
-    if (owner != device::Owner::kHostPageable && owner != device::Owner::kHostPinned) return;
-    const auto* source = static_cast<const std::byte*>(record.copy->source);
-    (*copied_)[into_->size()].assign(source, source + record.copy->bytes);
-  }
-
-  device::Device* device_;
-  std::vector<device::WorkRecord>* into_;
-  std::map<std::size_t, std::vector<std::byte>>* copied_;
-};
 
 model::Arm reported_arm(step::Arm arm, model::Phase phase) {
   if (phase == model::Phase::kControl) return model::Arm::kControl;
@@ -173,55 +140,6 @@ void ArmRunner::read_changed(StepLog& log, bool keep_redo) {
   if (keep_redo) log.redo = std::move(pack);
 }
 
-std::vector<InputLog> ArmRunner::read_inputs(int step, step::Arm arm) {
-  const auto tokens = static_cast<std::size_t>(step_->plan(step).tokens);
-  std::vector<InputLog> logs;
-  for (const step::InputView& input : step_->inputs(step, arm)) {
-    InputLog log;
-    log.view = input;
-    const auto lanes = static_cast<std::size_t>(input.lanes);
-    const auto lane_bytes = static_cast<std::size_t>(input.lane_bytes);
-    log.bytes.resize(lanes * lane_bytes);
-    const auto* from = static_cast<const std::byte*>(input.address);
-    if (input.lane_stride == input.lane_bytes) {
-      device_->copy(stream(), log.bytes.data(), from, log.bytes.size());
-    } else {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        device_->copy(stream(), log.bytes.data() + lane * lane_bytes,
-                      from + static_cast<std::int64_t>(lane) * input.lane_stride, lane_bytes);
-      }
-    }
-    device_->synchronize(stream());
-    log.digest =
-        kvcache::row_digest(std::span{log.bytes}.first(std::min(tokens, lanes) * lane_bytes)).value;
-    logs.push_back(std::move(log));
-  }
-  return logs;
-}
-
-std::vector<OpaqueLog> ArmRunner::read_opaque() {
-  std::vector<OpaqueLog> logs;
-  for (const step::OpaqueView& view : step_->opaque()) {
-    logs.push_back({view, std::vector<std::byte>(static_cast<std::size_t>(view.bytes))});
-    device_->copy(stream(), logs.back().bytes.data(), view.address, logs.back().bytes.size());
-  }
-  if (!logs.empty()) device_->synchronize(stream());
-  return logs;
-}
-
-void ArmRunner::consult_reference(StepLog& log, step::Arm arm, bool with_outputs) {
-  if (step_->oracle() == nullptr) return;
-  for (int cache = 0; cache < static_cast<int>(caches_.views().size()); ++cache) {
-    log.lane_rows[cache] = step_->oracle()->lane_rows(log.step, arm, cache, stream());
-  }
-  if (!with_outputs) return;
-  for (const OutputRows& output : log.outputs) {
-    if (output.layout.kind != model::CacheKind::kOutput) continue;
-    log.attended[output.layout.layer] =
-        step_->oracle()->attend(log.step, arm, output.layout.layer, stream());
-  }
-}
-
 void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputWatch& outputs,
                             const PassOptions& options, bool last) {
   device_->synchronize(stream());
@@ -236,36 +154,14 @@ void ArmRunner::finish_step(StepLog& log, int step, step::Arm arm, const OutputW
     }
   }
   if (options.reference && step_->description().follows_reference) {
-    consult_reference(log, arm, step == 0 || last);
+    read_reference_rows(log, arm);
+    if (step == 0 || last) read_reference_outputs(log, arm);
   }
   if (options.explain_against != nullptr) {
     read_lane_rows(log, arm, *options.explain_against);
     attend(log, arm, *options.explain_against);
   }
   log.inputs = read_inputs(step, arm);
-}
-
-void ArmRunner::read_lane_rows(StepLog& log, step::Arm arm, const ArmLog& against) {
-  if (step_->oracle() == nullptr) return;
-  const StepLog& other = against.steps[static_cast<std::size_t>(log.step)];
-  for (const std::int64_t row : log.changed) {
-    const int cache = caches_.cache_of(row);
-    if (other.find(row) >= 0 || log.lane_rows.contains(cache)) continue;
-    log.lane_rows[cache] = step_->oracle()->lane_rows(log.step, arm, cache, stream());
-  }
-}
-
-void ArmRunner::attend(StepLog& log, step::Arm arm, const ArmLog& against) {
-  if (step_->oracle() == nullptr) return;
-  const StepLog& other = against.steps[static_cast<std::size_t>(log.step)];
-  for (std::size_t i = 0; i < log.outputs.size(); ++i) {
-    const OutputRows& output = log.outputs[i];
-    if (output.layout.kind != model::CacheKind::kOutput || output.lanes == other.outputs[i].lanes) {
-      continue;
-    }
-    log.attended[output.layout.layer] =
-        step_->oracle()->attend(log.step, arm, output.layout.layer, stream());
-  }
 }
 
 ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions& options) {

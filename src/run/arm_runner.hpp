@@ -110,7 +110,8 @@ class ArmRunner {
   void resync(const ArmLog& eager, int step, const StepLog& log);
   [[nodiscard]] std::vector<InputLog> read_inputs(int step, step::Arm arm);
   [[nodiscard]] std::vector<OpaqueLog> read_opaque();
-  void consult_reference(StepLog& log, step::Arm arm, bool with_outputs);
+  void read_reference_rows(StepLog& log, step::Arm arm);
+  void read_reference_outputs(StepLog& log, step::Arm arm);
   void launch(step::CapturedStep& captured, int step, const PassOptions& options);
 
   step::Step* step_;
