@@ -45,7 +45,8 @@ class HostBackend:
             tuple[int, int, int]
         ] = []  # host memory [first, last), and where its twin is
         self.immediate = False  # launches run at once: nothing is on the device yet
-        # What captured work names must outlive the graphs; what eager work names, the stream.
+        # What captured work names must outlive the graphs; so must what padded work names, which a node
+        # may be pointed at to see whether it becomes right. What eager work names, the stream.
         self._kept: list[Any] = []
         self._in_flight: list[Any] = []
         self._ops: list[Any] = []
@@ -89,7 +90,7 @@ class HostBackend:
         ctypes.memmove(self.on_device(first), first, last - first)
 
     def _keep(self, context: Context, *values: Any) -> None:
-        (self._kept if context.arm == "graph" else self._in_flight).append(values)
+        (self._in_flight if context.arm == "eager" else self._kept).append(values)
 
     def _name_line(self, context: Context) -> None:
         if not self._source_lines and self._label is None:

@@ -25,6 +25,9 @@ Words words_of(Change change) {
       return {"edges added between all nodes in creation order", "a clone without new edges"};
     case Change::kPatchScalars:
       return {"the node's frozen words set to their live values", "set to what they were"};
+    case Change::kPatchPointers:
+      return {"the node's pointers set to the buffers that eager is passed",
+              "set to the buffers that they name"};
     case Change::kTryScalars:
       return {"the node's frozen words set to their live values, to see what moves",
               "set to what they were, again and again"};
@@ -81,6 +84,7 @@ bool counts_changes(Change change) {
     case Change::kNeutralPadMetadata:
     case Change::kSerialise:
     case Change::kPatchScalars:
+    case Change::kPatchPointers:
     case Change::kRefreshInputs:
     case Change::kReplaceCopySources:
     case Change::kRestoreOpaque:

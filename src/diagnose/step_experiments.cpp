@@ -76,6 +76,7 @@ ExperimentResult StepExperiments::make(const Intervention& intervention,
     case Change::kSerialise:
       return serialise(rows);
     case Change::kPatchScalars:
+    case Change::kPatchPointers:
     case Change::kReplaceCopySources:
       return patch(intervention, rows);
     case Change::kTryScalars:

@@ -124,6 +124,46 @@ def test_a_buffer_that_is_replaced_after_capture_is_a_moved_buffer(scene):
     assert "moved-buffer" in [f.mechanism for f in report.findings]
 
 
+def test_an_array_that_python_computes_beside_a_launch_is_a_moved_buffer(scene):
+    def write(cache, scaled, slots):
+        live = slots >= 0
+        cache.reshape(-1, cache.shape[-1])[slots[live]] = scaled[live]
+
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write, scene.cache, rows * 2, slot_mapping)
+
+    report = graphsan.check(step, **scene.arguments)
+    assert report.verdict == "diverged"
+    (finding,) = report.findings
+    assert (finding.mechanism, finding.status) == ("moved-buffer", "confirmed")
+    assert finding.summary.startswith("scaled of write is computed outside of the captured work")
+    assert "Compute it inside the captured work" in finding.fix
+
+
+def test_scratch_memory_that_is_fresh_in_each_call_is_no_finding(scene):
+    def double(scratch, rows):
+        scratch[...] = rows * 2
+
+    def write(cache, scratch, slots):
+        live = slots >= 0
+        cache.reshape(-1, cache.shape[-1])[slots[live]] = scratch[live]
+
+    def wrapped(cache, scratch, slots):
+        cache.reshape(-1, cache.shape[-1])[slots] = scratch
+
+    def step_with(body):
+        def step(ctx, rows, slot_mapping):
+            scratch = np.empty_like(rows)
+            ctx.launch(double, scratch, rows)
+            ctx.launch(body, scene.cache, scratch, slot_mapping)
+
+        return step
+
+    assert graphsan.check(step_with(write), **scene.arguments).verdict == "agreed"
+    report = graphsan.check(step_with(wrapped), **scene.arguments)
+    assert [finding.mechanism for finding in report.findings] == ["padding-write"]
+
+
 def test_an_engine_that_refills_its_own_buffers_agrees(scene):
     slots, rows_buffer = np.full(4, -1, np.int64), np.ones((4, DIM), np.float32)
 
