@@ -279,10 +279,10 @@ ArmLog ArmRunner::replay(Capture& capture, const ArmLog& eager, model::Phase pha
     {
       const WorkTap tap{*device_, made.work, &made.copied};
       device_->record(begin_.get(), stream());
-      if (captured.segments(step).empty()) {
-        step_->run(step, step::Arm::kGraph, stream());
-      } else {
+      if (step_->plan(step).covered) {
         launch(captured, step, options);
+      } else {
+        step_->run(step, step::Arm::kGraph, stream());
       }
       if (options.after_run) options.after_run(step);
       device_->record(end_.get(), stream());

@@ -91,7 +91,8 @@ struct Segment {
 class CapturedStep {
  public:
   virtual ~CapturedStep() = default;
-  /// Segments that replay step `step`, in order; empty: the mode runs that step eagerly.
+  /// Segments that replay step `step`, in order; empty where it runs eagerly, or where its capture
+  /// recorded nothing.
   [[nodiscard]] virtual std::span<const Segment> segments(int step) const = 0;
   /// Bucket that step `step` is padded to.
   [[nodiscard]] virtual int bucket(int step) const = 0;
