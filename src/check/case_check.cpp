@@ -6,6 +6,7 @@
 
 #include "check/judge.hpp"
 #include "check/plugin_case.hpp"
+#include "check/remedy.hpp"
 #include "diagnose/diagnosis.hpp"
 #include "diagnose/step_experiments.hpp"
 #include "diagnose/trace_facts.hpp"
@@ -162,25 +163,6 @@ void fail(model::CaseReport& report, const PhaseTracker& tracker, const std::str
   report.reason = "tool or device failure: " + what;
 }
 
-std::string remedy_for(device::ErrorKind kind) {
-  switch (kind) {
-    case device::ErrorKind::kOutOfMemory:
-      return "use fewer tokens, layers or a shorter context";
-    case device::ErrorKind::kCaptureRefused:
-    case device::ErrorKind::kCaptureInvalidated:
-      return "the step does something that may not be captured; the message names the call";
-    case device::ErrorKind::kSticky:
-      return "run the eager step under compute-sanitizer to find the access";
-    case device::ErrorKind::kNoDevice:
-      return "see `graphsan doctor`";
-    case device::ErrorKind::kNotSupported:
-    case device::ErrorKind::kInvalidArgument:
-    case device::ErrorKind::kOther:
-      return "see `graphsan doctor`, and report it with the reproduction command";
-  }
-  return "";
-}
-
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
@@ -278,7 +260,7 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
     report.seconds = seconds_since(begin);
     if (watch.on_report && !result.lost) watch.on_report(report);
   } catch (const device::DeviceError& error) {
-    fail(report, tracker, error.what(), remedy_for(error.kind()));
+    fail(report, tracker, error.what(), remedy_for(error.kind(), tracker.phase()));
     result.device_lost = error.kind() == device::ErrorKind::kSticky;
     result.lost = result.device_lost;
   } catch (const ConfigError&) {

@@ -18,6 +18,7 @@
 
 #include "check/experiment_watch.hpp"
 #include "check/frame.hpp"
+#include "check/remedy.hpp"
 #include "record/recording.hpp"
 
 namespace graphsan::check {
@@ -143,7 +144,8 @@ class Supervisor {
   [[nodiscard]] bool retry_without(const Worker& worker, const std::string& words);
   /// The report, or what an earlier run of the case knew where that is more.
   [[nodiscard]] model::CaseReport with_draft(model::CaseReport report);
-  [[nodiscard]] model::CaseReport failed(const Worker& worker, const std::string& words) const;
+  [[nodiscard]] model::CaseReport failed(const Worker& worker, const std::string& words,
+                                         const std::string& remedy) const;
   [[nodiscard]] std::size_t cases_left() const {
     return retries_.size() + result_.cases.size() - next_case_;
   }
@@ -271,7 +273,10 @@ void Supervisor::bury(std::size_t index) {
   if (worker->case_index < 0 || worker->reported) return;
   if (!worker->draft.empty()) drafts_.try_emplace(worker->case_index, worker->draft);
   if (!worker->experiment.empty() && retry_without(*worker, words)) return;
-  add_case(with_draft(failed(*worker, words)));
+  const std::size_t cases = result_.cases.size();
+  const bool crashed = WIFSIGNALED(status) && !worker->hung;
+  add_case(with_draft(failed(
+      *worker, words, crashed ? remedy_for_crash(worker->phase, cases) : remedy_for_end(cases))));
 }
 
 bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
@@ -288,7 +293,8 @@ model::CaseReport Supervisor::with_draft(model::CaseReport report) {
   return better_of(record::case_from_json(draft.mapped()), std::move(report));
 }
 
-model::CaseReport Supervisor::failed(const Worker& worker, const std::string& words) const {
+model::CaseReport Supervisor::failed(const Worker& worker, const std::string& words,
+                                     const std::string& remedy) const {
   const CaseRequest& request =
       options_.worker.cases->at(static_cast<std::size_t>(worker.case_index));
   model::CaseReport report;
@@ -298,9 +304,7 @@ model::CaseReport Supervisor::failed(const Worker& worker, const std::string& wo
   report.config = describe(request);
   report.reproduce =
       reproduce_command(request, result_.environment ? result_.environment->device : "host");
-  report.failure = model::Failure{
-      worker.phase, worker.step, words,
-      "run this case alone with the reproduction command; the other cases are not affected"};
+  report.failure = model::Failure{worker.phase, worker.step, words, remedy};
   report.reason = "tool or device failure: " + words;
   return report;
 }

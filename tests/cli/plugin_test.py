@@ -93,6 +93,7 @@ class Example(PluginTest):
         self.assertEqual(result.returncode, 4, result.stdout)
         self.assertIn("signal 11", case["failure"]["what"])
         self.assertEqual((case["failure"]["phase"], case["failure"]["step"]), ("control", 1))
+        self.assertNotIn("other cases", case["failure"]["remedy"])
         again = graphsan("report", recording)
         self.assertIn("signal 11", again.stdout + again.stderr)
 

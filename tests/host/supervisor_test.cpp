@@ -149,6 +149,7 @@ TEST_P(SupervisorWithJobs, LosesExactlyTheCasesWhoseWorkersDie) {
   expect_death(report.cases[1], "control", 1, "killed by signal 9");
   expect_death(report.cases[2], "capture", -1, "no sign of life for 5 s");
   expect_death(report.cases[3], "replay", 1, kDeathByAccess);
+  EXPECT_THAT(report.cases[1].failure->remedy, HasSubstr("the other cases are not affected"));
   expect_elided_write(report.cases[4]);
   expect_death(report.cases[5], "control", 1, "the weights are gone");
   expect_agreed(report.cases[6]);
