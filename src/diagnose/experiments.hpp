@@ -49,7 +49,8 @@ enum class Change : std::uint8_t {
   /// the fields set to what they are. Effect: what changes, which can support a suspicion and not
   /// confirm it.
   kTryScalars,
-  /// The named pointer fields of the given nodes set to the buffers that the padded-eager arm passes
+  /// The named pointer fields of the given nodes set to the buffers that the padded-eager arm
+  /// passes
   /// in that step. Sham: set to what they are.
   kPatchPointers,
   /// As kPoisonPadLanes, for what must not depend on pad lanes. Effect: what does not change.

@@ -11,20 +11,41 @@ namespace graphsan::run {
 
 namespace {
 
-std::int64_t rounding_distance(model::DType dtype) {
+/// Up to where a difference is rounding: representable values apart, or, for an element that terms
+/// cancel in, a share of the row's typical magnitude.
+struct Rounding {
+  std::int64_t codes = 0;
+  double share = 0;
+};
+
+Rounding rounding_of(model::DType dtype) {
+  constexpr double kBf16Ulp = 0x1p-7;
   switch (dtype) {
     case model::DType::kBf16:
+      return {2, kBf16Ulp};
     case model::DType::kF32:
-      return 2;
+      return {2, 0x1p-16};  // 2^-24 times the square root of as many as 2^16 terms
     case model::DType::kFp8E4M3:
     case model::DType::kFp8E5M2:
-      return 1;
+      return {1, kBf16Ulp};  // of the bf16 value that was converted
     case model::DType::kI32:
     case model::DType::kI64:
     case model::DType::kU8:
-      return 0;
+      return {};
   }
-  return 0;
+  return {};
+}
+
+/// Median magnitude of the elements that are neither zero nor infinite; 0 where there are none.
+double typical_magnitude(const std::vector<float>& values) {
+  std::vector<double> sizes;
+  for (const float value : values) {
+    if (value != 0.0F && std::isfinite(value)) sizes.push_back(std::abs(value));
+  }
+  if (sizes.empty()) return 0;
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle;
 }
 
 /// Relative half-width within which two quantised values may stand for one ratio.
@@ -61,7 +82,8 @@ double common_ratio(model::DType dtype, const std::vector<float>& eager,
   const bool constant = std::all_of(ratios.begin(), ratios.end(), [&](double ratio) {
     return std::abs(ratio - median) <= width;
   });
-  return constant ? median : 0.0;
+  constexpr double kOne = 1e-5;  // no scale is that near to one
+  return constant && std::abs(median - 1) > kOne ? median : 0.0;
 }
 
 /// The dtype of the same width that `dtype` may have been taken for, or itself.
@@ -106,23 +128,28 @@ model::ValueDifference value_difference(model::DType dtype, std::span<const std:
   const std::vector<float> a = model::decode(dtype, eager);
   const std::vector<float> b = model::decode(dtype, graph);
   const std::size_t size = model::byte_size(dtype);
+  const Rounding allowed = rounding_of(dtype);
+  const double allowed_apart = allowed.share * typical_magnitude(a);
   model::ValueDifference difference;
   bool non_finite = false;
+  bool rounding = true;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto left = eager.subspan(i * size, size);
     const auto right = graph.subspan(i * size, size);
     if (std::equal(left.begin(), left.end(), right.begin())) continue;
     ++difference.elements;
     non_finite = non_finite || std::isfinite(a[i]) != std::isfinite(b[i]);
-    difference.max_code_distance =
-        std::max(difference.max_code_distance, model::code_distance(dtype, left, right));
+    const std::int64_t codes = model::code_distance(dtype, left, right);
+    difference.max_code_distance = std::max(difference.max_code_distance, codes);
+    const double apart = std::abs(static_cast<double>(a[i]) - b[i]);
+    rounding = rounding && (codes <= allowed.codes || apart <= allowed_apart);
   }
   if (difference.elements == 0) return difference;
   if (decodes_as_other(dtype, a, graph)) {
     difference.kind = model::ValueKind::kOtherDtype;
   } else if (non_finite) {
     difference.kind = model::ValueKind::kNonFinite;
-  } else if (difference.max_code_distance <= rounding_distance(dtype)) {
+  } else if (rounding) {
     difference.kind = model::ValueKind::kRounding;
   } else if (const double ratio = common_ratio(dtype, a, b); ratio != 0.0) {
     difference.kind = model::ValueKind::kConstantRatio;

@@ -58,6 +58,35 @@ TEST(ValueDifference, IsRoundingUpToTwoUlpOfBf16) {
   EXPECT_NE(difference.kind, ValueKind::kRounding);
 }
 
+TEST(ValueDifference, IsRoundingWhereTermsCancelAndTheRestOfTheRowIsLarge) {
+  std::vector<float> eager = kRow;
+  std::vector<float> graph = kRow;
+  eager[1] = 1e-5F;
+  graph[1] = -1e-5F;
+  EXPECT_EQ(value_difference(DType::kBf16, bf16_row(eager), bf16_row(graph)).kind,
+            ValueKind::kRounding);
+  EXPECT_EQ(value_difference(DType::kF32, bytes_of(eager), bytes_of(graph)).kind,
+            ValueKind::kRounding);
+  graph[1] = -1e-4F;
+  EXPECT_EQ(value_difference(DType::kF32, bytes_of(eager), bytes_of(graph)).kind,
+            ValueKind::kArbitrary);
+  graph[1] = -0.1F;
+  EXPECT_EQ(value_difference(DType::kBf16, bf16_row(eager), bf16_row(graph)).kind,
+            ValueKind::kArbitrary);
+}
+
+TEST(ValueDifference, ARatioOfOneIsNoScale) {
+  const std::vector<std::uint8_t> eager{0x3C, 0x3D, 0x3E, 0x3F, 0xBC, 0xBD, 0xBE, 0xBF};
+  std::vector<std::uint8_t> graph = eager;
+  graph[2] -= 2;  // 1.5 and 1.0
+  EXPECT_EQ(value_difference(DType::kFp8E5M2, bytes_of(eager), bytes_of(graph)).kind,
+            ValueKind::kArbitrary);
+  std::vector<float> row = kRow;
+  row[6] *= 1.000004F;
+  EXPECT_EQ(value_difference(DType::kF32, bytes_of(kRow), bytes_of(row)).kind,
+            ValueKind::kArbitrary);
+}
+
 TEST(ValueDifference, IsRoundingForOneCodeOfFp8AndNotForTwo) {
   const std::vector<std::uint8_t> eager{0x3C, 0x40, 0x38, 0x44, 0x3C, 0x3D, 0x41, 0x30};
   for (const DType dtype : {DType::kFp8E4M3, DType::kFp8E5M2}) {
