@@ -162,7 +162,7 @@ void point_to(model::Finding& finding, const model::Work& node) {
     if (layer >= 0 && place.layer != layer) continue;
     place.node = node.id;
     place.kernel = node.name;
-    place.source = node.source;
+    place.source = model::if_known(node.source);
   }
 }
 
@@ -285,8 +285,8 @@ FrozenWords frozen_words(const Facts& facts) {
       }
     }
     words.evidence.push_back(
-        fmt::format("node {} {} ({}) keeps what its capture passed as {}; {} passes something else",
-                    node->id, node->name, node->source, list,
+        fmt::format("node {} {} keeps what its capture passed as {}; {} passes something else",
+                    node->id, model::with_source(node->name, node->source), list,
                     facts.padded_launches_captured ? "a second capture, of the step's own batch,"
                                                    : "the same padded batch run eagerly"));
   }
@@ -323,9 +323,9 @@ std::string lost_text(const NodeUse& use) {
                                : use.use->captured_owner_name;
   const std::string now =
       use.use->owner_name.empty() ? std::string{to_string(use.use->owner)} : use.use->owner_name;
-  return fmt::format("node {} {} ({}) names {:#x} as {}: {} when the capture ended, {} now",
-                     use.node->id, use.node->name, use.node->source, use.use->address,
-                     use.use->field, then, now);
+  return fmt::format("node {} {} names {:#x} as {}: {} when the capture ended, {} now",
+                     use.node->id, model::with_source(use.node->name, use.node->source),
+                     use.use->address, use.use->field, then, now);
 }
 
 bool differs(const Facts& facts) {

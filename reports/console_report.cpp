@@ -62,10 +62,10 @@ std::vector<std::string> experiment_lines(const model::CaseReport& report) {
     if (!item.not_runnable.empty()) {
       lines.push_back(fmt::format("{}: not runnable: {}", item.name, item.not_runnable));
     } else {
+      const bool says_name = item.change.rfind(item.name, 0) == 0;
       lines.push_back(fmt::format(
-          "{} ({}; {}): {}{}", item.name, item.change,
-          console::counted(static_cast<std::uint64_t>(item.repeats), "time"), item.outcome,
-          item.sham_outcome.empty() ? "" : "; sham: " + item.sham_outcome));
+          "{}: {}{}", says_name ? item.change : fmt::format("{} ({})", item.name, item.change),
+          item.outcome, item.sham_outcome.empty() ? "" : "; sham: " + item.sham_outcome));
     }
   }
   return lines;

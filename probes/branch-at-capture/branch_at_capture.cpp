@@ -45,17 +45,17 @@ class BranchAtCaptureProbe final : public diagnose::Probe {
     if (keys.empty()) return {};
     Suspicion suspicion = suspect(facts, "branch-at-capture", std::move(keys));
     suspicion.finding.summary = fmt::format(
-        "host code took another path at capture: the graph has {} ({}), which eager does not run "
+        "host code took another path at capture: the graph has {}, which eager does not run "
         "for this batch",
-        path.only_graph.front()->name, path.only_graph.front()->source);
+        model::with_source(path.only_graph.front()->name, path.only_graph.front()->source));
     if (!path.only_eager.empty()) {
-      suspicion.finding.evidence.push_back(
-          fmt::format("eager launches {} ({}); the graph has no such node",
-                      path.only_eager.front()->name, path.only_eager.front()->source));
+      suspicion.finding.evidence.push_back(fmt::format(
+          "eager launches {}; the graph has no such node",
+          model::with_source(path.only_eager.front()->name, path.only_eager.front()->source)));
     }
-    suspicion.finding.evidence.push_back(
-        fmt::format("node {} {} ({}) has no launch in eager", path.only_graph.front()->node,
-                    path.only_graph.front()->name, path.only_graph.front()->source));
+    suspicion.finding.evidence.push_back(fmt::format(
+        "node {} {} has no launch in eager", path.only_graph.front()->node,
+        model::with_source(path.only_graph.front()->name, path.only_graph.front()->source)));
     suspicion.finding.evidence.push_back(
         fmt::format("the graph was captured with metadata: {}", facts.capture_metadata));
     if (const model::Work* node = node_of(facts, *path.only_graph.front())) {

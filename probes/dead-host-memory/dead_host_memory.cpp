@@ -40,9 +40,9 @@ class DeadHostMemoryProbe final : public diagnose::Probe {
         fmt::format("a copy node reads {} host memory that no longer holds what it held at capture",
                     pinned ? "pinned" : "pageable");
     suspicion.finding.evidence.push_back(fmt::format(
-        "node {} ({}) copies {} bytes from {} host memory at {:#x}{}; it is read when the graph {}",
-        first->node->id, first->node->source, first->node->copy->bytes,
-        pinned ? "pinned" : "pageable", first->use->address,
+        "{} copies {} bytes from {} host memory at {:#x}{}; it is read when the graph {}",
+        model::with_source(fmt::format("node {}", first->node->id), first->node->source),
+        first->node->copy->bytes, pinned ? "pinned" : "pageable", first->use->address,
         first->use->owner_name.empty() ? "" : " (" + first->use->owner_name + ")",
         pinned ? "executes" : "is launched"));
     point_to(suspicion.finding, *first->node);

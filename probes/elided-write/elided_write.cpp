@@ -196,7 +196,7 @@ bool add_unknown_launches(const Facts& facts, model::Where& place, model::Findin
   const std::vector<const model::Work*> lost = lost_unknown(facts);
   const std::string places = places_of(lost);
   if (places.empty()) return false;
-  place.source = places;
+  place.source = model::if_known(places);
   add_once(finding.evidence,
            fmt::format("{} kernels that eager launches have no node and run in no eager break: {}",
                        lost.size(), places));
@@ -212,14 +212,14 @@ bool add_launch_evidence(const Facts& facts, int cache, model::Where& place,
   const model::Work* launch = lost_launch(facts, cache, node_is_there);
   if (launch == nullptr) return add_unknown_launches(facts, place, finding);
   place.kernel = launch->name;
-  place.source = launch->source;
+  place.source = model::if_known(launch->source);
   const std::string sentence =
       node_is_there
-          ? fmt::format(
-                "eager launches {} on {} ({}); its node lacks that memory or another operand",
-                launch->name, facts.cache_buffers[static_cast<std::size_t>(cache)], launch->source)
-          : fmt::format("eager launches {} ({}); no node of the graph and no eager break does",
-                        launch->name, launch->source);
+          ? fmt::format("eager launches {} on {}; its node lacks that memory or another operand",
+                        model::with_source(launch->name, launch->source),
+                        facts.cache_buffers[static_cast<std::size_t>(cache)])
+          : fmt::format("eager launches {}; no node of the graph and no eager break does",
+                        model::with_source(launch->name, launch->source));
   add_once(finding.evidence, sentence);
   return true;
 }

@@ -64,9 +64,9 @@ class EscapedLaunchProbe final : public diagnose::Probe {
         "node has it, and replays leave its results as they were",
         work.name);
     for (const model::Work& escaped : facts.escaped) {
-      suspicion.finding.evidence.push_back(fmt::format(
-          "launched between begin and end of a capture without becoming a node: {} ({})",
-          escaped.name, escaped.source));
+      suspicion.finding.evidence.push_back(
+          fmt::format("launched between begin and end of a capture without becoming a node: {}",
+                      model::with_source(escaped.name, escaped.source)));
       if (suspicion.finding.evidence.size() == 4) break;
     }
     point_to(suspicion.finding, work);

@@ -54,8 +54,9 @@ class MissingDependencyProbe final : public diagnose::Probe {
       const model::Work& a = all[static_cast<std::size_t>(one.first)];
       const model::Work& b = all[static_cast<std::size_t>(one.second)];
       suspicion.finding.evidence.push_back(
-          fmt::format("no path between node {} {} ({}) and node {} {} ({}); both name {}", a.id,
-                      a.name, a.source, b.id, b.name, b.source, one.buffer));
+          fmt::format("no path between node {} {} and node {} {}; both name {}", a.id,
+                      model::with_source(a.name, a.source), b.id,
+                      model::with_source(b.name, b.source), one.buffer));
       if (suspicion.finding.evidence.size() == 4) break;
     }
     suspicion.finding.fix =

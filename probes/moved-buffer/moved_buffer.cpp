@@ -52,9 +52,9 @@ std::optional<Suspicion> moved_input(const Facts& facts) {
   }
   for (const NodeUse& use : node_uses(facts)) {
     if (use.use->address != inputs.front()->captured_address) continue;
-    suspicion.finding.evidence.push_back(fmt::format("node {} {} ({}) still names {:#x} as {}",
-                                                     use.node->id, use.node->name, use.node->source,
-                                                     use.use->address, use.use->field));
+    suspicion.finding.evidence.push_back(fmt::format(
+        "node {} {} still names {:#x} as {}", use.node->id,
+        model::with_source(use.node->name, use.node->source), use.use->address, use.use->field));
     point_to(suspicion.finding, *use.node);
     break;
   }
@@ -103,11 +103,11 @@ std::optional<Suspicion> moved_undeclared(const Facts& facts) {
   std::vector<std::string> fields;
   std::vector<diagnose::NodeOf> nodes;
   for (const NodeUse& use : uses) {
-    suspicion.finding.evidence.push_back(fmt::format(
-        "node {} {} ({}) names {:#x} as {}, which is no declared buffer; the same batch run "
-        "eagerly passes {:#x}",
-        use.node->id, use.node->name, use.node->source, use.use->address, use.use->field,
-        use.launched->address));
+    suspicion.finding.evidence.push_back(
+        fmt::format("node {} {} names {:#x} as {}, which is no declared buffer; the same batch run "
+                    "eagerly passes {:#x}",
+                    use.node->id, model::with_source(use.node->name, use.node->source),
+                    use.use->address, use.use->field, use.launched->address));
     if (std::find(fields.begin(), fields.end(), use.use->field) == fields.end()) {
       fields.push_back(use.use->field);
     }

@@ -74,7 +74,7 @@ void add_node(const Facts& facts, int cache, model::Where& place) {
       if (!named) continue;
       place.node = node.id;
       place.kernel = node.name;
-      place.source = node.source;
+      place.source = model::if_known(node.source);
       return;
     }
   }

@@ -142,8 +142,9 @@ class PoolAliasProbe final : public diagnose::Probe {
     suspicion.finding.summary =
         "a block of the graph's pool is used by two things that are live at once: one overwrites "
         "the other";
-    const std::string reader = fmt::format("node {} {} ({})", aliased->reader->id,
-                                           aliased->reader->name, aliased->reader->source);
+    const std::string reader =
+        fmt::format("node {} {}", aliased->reader->id,
+                    model::with_source(aliased->reader->name, aliased->reader->source));
     if (aliased->writer == nullptr) {
       suspicion.finding.evidence.push_back(fmt::format(
           "{} keeps {} from replay to replay in a block of the pool that several graphs share",
@@ -151,10 +152,10 @@ class PoolAliasProbe final : public diagnose::Probe {
       point_to(suspicion.finding, *aliased->reader);
     } else {
       suspicion.finding.evidence.push_back(fmt::format(
-          "{} {} {} in a block that node {} {} ({}) wrote last; in eager something else did",
-          reader, is_written(*aliased->reader, *aliased->use) ? "may read and write" : "reads",
-          aliased->use->field, aliased->writer->id, aliased->writer->name,
-          aliased->writer->source));
+          "{} {} {} in a block that node {} {} wrote last; in eager something else did", reader,
+          is_written(*aliased->reader, *aliased->use) ? "may read and write" : "reads",
+          aliased->use->field, aliased->writer->id,
+          model::with_source(aliased->writer->name, aliased->writer->source)));
       point_to(suspicion.finding, *aliased->writer);
     }
     suspicion.finding.fix =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "reports/console/text.hpp"
@@ -117,15 +118,27 @@ void add_output_line(const model::Facts& facts, std::vector<std::string>& lines)
   double max_abs = 0;
   double mean_rel = 0;
   bool non_finite = false;
+  std::set<std::tuple<int, int, int>> lanes;  // both passes may show one
   for (const model::OutputDifference& output : facts.outputs) {
+    lanes.insert({output.step, output.layer, output.lane});
     max_abs = std::max(max_abs, output.max_abs);
     mean_rel = std::max(mean_rel, output.mean_rel);
     non_finite = non_finite || output.non_finite;
   }
   lines.push_back(fmt::format("output: {} {}, by up to {:.4g} (mean relative {:.2f} %){}",
-                              counted(facts.outputs.size(), "lane"),
-                              facts.outputs.size() == 1 ? "differs" : "differ", max_abs,
-                              100 * mean_rel, non_finite ? ", with non-finite values" : ""));
+                              counted(lanes.size(), "lane"),
+                              lanes.size() == 1 ? "differs" : "differ", max_abs, 100 * mean_rel,
+                              non_finite ? ", with non-finite values" : ""));
+}
+
+/// Pages and slots of rows; lanes of outputs and selections, which hold them as slots of page 0.
+std::string places_of(const model::Where& where) {
+  if (where.cache != model::CacheKind::kOutput && where.cache != model::CacheKind::kTopK) {
+    return page_slot_ranges(where.rows, kRangesShown);
+  }
+  std::vector<std::int64_t> lanes;
+  for (const model::PageSlot& place : where.rows) lanes.push_back(place.slot);
+  return (lanes.size() == 1 ? "lane " : "lanes ") + number_ranges(lanes);
 }
 
 }  // namespace
@@ -136,13 +149,13 @@ std::string case_name(const model::CaseConfig& config) {
        {&config.kv_dtype, &config.write_path, &config.mode, &config.batch}) {
     if (!word->empty()) words.push_back(*word);
   }
-  words.push_back(fmt::format("{}/{}", config.tokens, config.bucket));
+  if (config.bucket > 0) words.push_back(fmt::format("{}/{}", config.tokens, config.bucket));
   return join(words, " ");
 }
 
 std::string where_text(const model::Where& where) {
   std::string text = fmt::format("layer {} {}", where.layer, to_string(where.cache));
-  if (!where.rows.empty()) text += ": " + page_slot_ranges(where.rows, kRangesShown);
+  if (!where.rows.empty()) text += ": " + places_of(where);
   std::vector<std::string> by;
   if (where.node) by.push_back(fmt::format("node {}", *where.node));
   if (where.kernel) by.push_back(*where.kernel);

@@ -18,7 +18,7 @@ std::vector<std::string> further_words(const model::CaseConfig& config) {
           config.generation.empty() ? "" : "generation " + config.generation,
           config.convert,
           config.fault,
-          fmt::format("{}/{}", config.tokens, config.bucket)};
+          config.bucket > 0 ? fmt::format("{}/{}", config.tokens, config.bucket) : std::string{}};
 }
 
 /// Which of the further words differ within a group.

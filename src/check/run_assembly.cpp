@@ -1,5 +1,7 @@
 #include "check/run_assembly.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <utility>
 
@@ -26,9 +28,11 @@ std::vector<model::ErrorBudget> budgets_for(const std::vector<CaseRequest>& case
 }
 
 std::vector<std::string> limits_of(const std::vector<CaseRequest>& cases) {
-  std::vector<std::string> limits{
-      "hashed: the rows of every declared cache, their guard zones, top-k and outputs of real "
-      "lanes; not hashed: activations between ops, weights, pad lanes of outputs"};
+  const bool built_in = cases.empty() || cases.front().plugin.empty();
+  std::vector<std::string> limits{fmt::format(
+      "hashed: the rows of every declared cache, their guard zones, {} of real lanes; not hashed: "
+      "activations between ops, weights, pad lanes of outputs",
+      built_in ? "top-k and outputs" : "declared outputs")};
   bool needs_padding = false;
   for (const CaseRequest& request : cases) {
     needs_padding = needs_padding || request.config.bucket > request.config.tokens;

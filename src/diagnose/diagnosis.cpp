@@ -228,12 +228,12 @@ class Diagnostician {
                                     .nodes[static_cast<std::size_t>(writer->node.node)];
       place.node = node.id;
       place.kernel = node.name;
-      place.source = node.source;
+      place.source = model::if_known(node.source);
       finding.evidence.push_back(fmt::format(
-          "prefix replay: node {} {} ({}) is the last that changes a row of layer {} {}, found in "
-          "{} "
-          "replays",
-          node.id, node.name, node.source, place.layer, to_string(place.cache), writer->replays));
+          "prefix replay: node {} {} is the last that changes a row of layer {} {}, found in "
+          "{} replays",
+          node.id, model::with_source(node.name, node.source), place.layer, to_string(place.cache),
+          writer->replays));
     }
   }
 

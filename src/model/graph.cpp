@@ -78,4 +78,14 @@ std::optional<AlignmentKind> parse_alignment_kind(std::string_view word) {
   return parse_word(word, AlignmentKind::kOtherArguments);
 }
 
+std::string with_source(std::string_view name, std::string_view source) {
+  std::string text{name};
+  if (!source.empty()) text.append(" (").append(source).append(")");
+  return text;
+}
+
+std::optional<std::string> if_known(std::string_view source) {
+  return source.empty() ? std::nullopt : std::optional<std::string>{source};
+}
+
 }  // namespace graphsan::model

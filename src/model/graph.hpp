@@ -133,4 +133,9 @@ struct Alignment {
   std::vector<std::string> differing_fields;  ///< scalars that differ; pointers are not compared
 };
 
+/// `write_rows (layer 1 / insert)`; the name alone where the source is unknown.
+[[nodiscard]] std::string with_source(std::string_view name, std::string_view source);
+/// A source as findings hold it: nothing where it is unknown.
+[[nodiscard]] std::optional<std::string> if_known(std::string_view source);
+
 }  // namespace graphsan::model

@@ -205,6 +205,14 @@ void CaseRunner::collect_write_sets_and_rows() {
   out_.facts.rows_left_out = sorted.left_out;
 }
 
+std::set<model::CacheKind> kinds_of_outputs(const ArmLog& log) {
+  std::set<model::CacheKind> kinds;
+  for (const StepLog& step : log.steps) {
+    for (const OutputRows& output : step.outputs) kinds.insert(output.layout.kind);
+  }
+  return kinds;
+}
+
 void CaseRunner::collect() {
   model::Facts& facts = out_.facts;
   for (const kvcache::CacheView& view : runner_.caches().views()) {
@@ -221,7 +229,7 @@ void CaseRunner::collect() {
     facts.outputs.insert(facts.outputs.end(), outputs.begin(), outputs.end());
   }
   if (out_.padded_eager) mark_paddings(facts, *out_.padded_eager, out_.graph);
-  facts.chain = build_chain(facts);
+  facts.chain = build_chain(facts, kinds_of_outputs(out_.graph));
   facts.reference_ran = !out_.eager.steps.empty() && !out_.eager.steps.front().attended.empty();
   if (runner_.step().description().follows_reference) {
     facts.reference = compare_with_reference(runner_.caches(), steps_, out_.eager);

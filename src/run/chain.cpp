@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -38,9 +39,9 @@ ChainLink write_link(const Facts& facts, ChainStage stage, bool index_key) {
   std::size_t wrong = 0;
   for (const model::RowDifference& row : facts.rows) {
     const CacheKind kind = facts.caches[static_cast<std::size_t>(row.cache)].kind;
-    const bool ours = index_key ? kind == CacheKind::kIndexKey
-                                : kind == CacheKind::kKey || kind == CacheKind::kValue;
-    if (!ours || !is_graph_fault(row) || model::is_consequence(facts, row)) continue;
+    if (kind == CacheKind::kGuard || (kind == CacheKind::kIndexKey) != index_key ||
+        !is_graph_fault(row) || model::is_consequence(facts, row))
+      continue;
     if (!link.broken) {
       link.broken = true;
       link.step = row.step;
@@ -162,10 +163,10 @@ ChainLink output_link(const Facts& facts, int first_layer) {
   ChainLink link;
   link.stage = ChainStage::kOutput;
   const model::OutputDifference* worst = nullptr;
-  std::size_t lanes = 0;
+  std::set<std::pair<int, int>> lanes;  // both passes may show one
   for (const model::OutputDifference& output : facts.outputs) {
     if (first_layer >= 0 && output.layer != first_layer) continue;
-    ++lanes;
+    lanes.insert({output.step, output.lane});
     if (worst == nullptr || output.mean_rel > worst->mean_rel) worst = &output;
   }
   if (worst == nullptr) {
@@ -177,8 +178,9 @@ ChainLink output_link(const Facts& facts, int first_layer) {
   link.layer = worst->layer;
   std::ostringstream out;
   out.precision(3);
-  out << lanes << (lanes == 1 ? " output differs" : " outputs differ") << ", worst in lane "
-      << worst->lane << ": mean relative error " << 100 * worst->mean_rel << " %";
+  out << lanes.size() << (lanes.size() == 1 ? " output differs" : " outputs differ")
+      << ", worst in lane " << worst->lane << ": mean relative error " << 100 * worst->mean_rel
+      << " %";
   if (worst->reproduced_from_graph_cache.value_or(false)) {
     out << "; the reference attention on the graph's cache gives the same: attention is sound";
   } else if (worst->reproduced_from_graph_cache.has_value()) {
@@ -205,9 +207,29 @@ ChainLink next_layer_link(const Facts& facts, int first_layer) {
   return link;
 }
 
+/// The stages that a step has: its caches and what of its outputs was recorded say so.
+std::set<ChainStage> stages_of(const Facts& facts, const std::set<CacheKind>& outputs) {
+  std::set<ChainStage> stages;
+  std::set<int> layers;
+  for (const model::CacheLayout& cache : facts.caches) {
+    if (cache.kind == CacheKind::kGuard) continue;
+    stages.insert(cache.kind == CacheKind::kIndexKey ? ChainStage::kIndexKeyWrite
+                                                     : ChainStage::kKeyValueWrite);
+    layers.insert(cache.layer);
+  }
+  if (outputs.count(CacheKind::kTopK) != 0) {
+    stages.insert({ChainStage::kScore, ChainStage::kTopK, ChainStage::kBlocksRead});
+  }
+  if (outputs.count(CacheKind::kOutput) != 0) {
+    stages.insert(ChainStage::kOutput);
+    if (layers.size() > 1) stages.insert(ChainStage::kNextLayer);
+  }
+  return stages;
+}
+
 }  // namespace
 
-std::vector<ChainLink> build_chain(const Facts& facts) {
+std::vector<ChainLink> build_chain(const Facts& facts, const std::set<CacheKind>& outputs) {
   const TopKDifference* difference = clearest(facts);
   int first_layer = -1;
   for (const model::OutputDifference& output : facts.outputs) {
@@ -220,6 +242,13 @@ std::vector<ChainLink> build_chain(const Facts& facts) {
                                blocks_link(difference),
                                output_link(facts, first_layer),
                                next_layer_link(facts, first_layer)};
+  const std::set<ChainStage> stages = stages_of(facts, outputs);
+  chain.erase(std::remove_if(chain.begin(), chain.end(),
+                             [&](const ChainLink& link) {
+                               return stages.count(link.stage) == 0 && !link.broken;
+                             }),
+              chain.end());
+  if (chain.empty()) return {};
   // Links stand in the order of their stages, which decides where step and layer are equal.
   const auto first =
       std::min_element(chain.begin(), chain.end(), [](const ChainLink& a, const ChainLink& b) {

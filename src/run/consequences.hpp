@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "model/facts.hpp"
@@ -25,8 +26,10 @@ namespace graphsan::run {
 void mark_paddings(model::Facts& facts, const ArmLog& padded_eager, const ArmLog& graph);
 
 /// The causal chain over everything found: index-K write, K/V write, score, top-k, blocks read,
-/// output, next layer; the link that broke first, by step, layer and stage, is marked. Empty where
-/// nothing is broken.
-[[nodiscard]] std::vector<model::ChainLink> build_chain(const model::Facts& facts);
+/// output, next layer, without the links that the step does not have; the link that broke first, by
+/// step, layer and stage, is marked. Empty where nothing is broken. `outputs` are the kinds of
+/// output that were compared: selections, attention's outputs, both or none.
+[[nodiscard]] std::vector<model::ChainLink> build_chain(const model::Facts& facts,
+                                                        const std::set<model::CacheKind>& outputs);
 
 }  // namespace graphsan::run

@@ -38,6 +38,11 @@ model::OutputDifference output(int step, int layer, double mean_rel) {
   return difference;
 }
 
+/// Of a step that has every stage.
+std::vector<ChainLink> chain_of(const model::Facts& facts) {
+  return build_chain(facts, {model::CacheKind::kTopK, model::CacheKind::kOutput});
+}
+
 const ChainLink& link(const std::vector<ChainLink>& chain, ChainStage stage) {
   for (const ChainLink& link : chain) {
     if (link.stage == stage) return link;
@@ -54,22 +59,57 @@ std::vector<ChainStage> broken(const std::vector<ChainLink>& chain) {
 }
 
 TEST(BuildChain, IsEmptyWhereNothingIsBroken) {
-  EXPECT_TRUE(build_chain(test::facts_scene()).empty());
+  EXPECT_TRUE(chain_of(test::facts_scene()).empty());
+}
+
+std::vector<ChainStage> stages(const std::vector<ChainLink>& chain) {
+  std::vector<ChainStage> stages;
+  for (const ChainLink& link : chain) stages.push_back(link.stage);
+  return stages;
+}
+
+TEST(BuildChain, LeavesOutTheLinksThatAStepDoesNotHave) {
+  model::Facts facts = test::facts_scene();
+  facts.caches.resize(1);
+  test::lose_rows(facts, 1, test::kKey0);
+  EXPECT_EQ(stages(build_chain(facts, {})), std::vector{ChainStage::kKeyValueWrite});
+  EXPECT_EQ(stages(build_chain(facts, {model::CacheKind::kOutput})),
+            (std::vector{ChainStage::kKeyValueWrite, ChainStage::kOutput}));
+  facts.caches.push_back(facts.caches[0]);
+  facts.caches[1].layer = 1;
+  EXPECT_EQ(stages(build_chain(facts, {model::CacheKind::kOutput})),
+            (std::vector{ChainStage::kKeyValueWrite, ChainStage::kOutput, ChainStage::kNextLayer}));
+}
+
+TEST(BuildChain, BeginsAtARowOfAnyKindOfCache) {
+  model::Facts facts = test::facts_scene();
+  facts.caches[test::kKey0].kind = model::CacheKind::kOther;
+  test::lose_row(facts, 0, test::kKey0, 0);
+  EXPECT_TRUE(link(chain_of(facts), ChainStage::kKeyValueWrite).first);
+}
+
+TEST(BuildChain, CountsAnOutputOnceThatBothPassesShow) {
+  model::Facts facts = test::facts_scene();
+  facts.outputs = {output(2, 0, 0.25), output(2, 0, 0.25)};
+  facts.outputs[1].carried = true;
+  EXPECT_THAT(link(chain_of(facts), ChainStage::kOutput).detail, HasSubstr("1 output differs"));
 }
 
 TEST(BuildChain, ATieAloneBreaksNothing) {
   model::Facts facts = test::facts_scene();
   facts.top_k = {lost_block(0, 0, model::TopKKind::kTie)};
-  EXPECT_TRUE(build_chain(facts).empty());
+  EXPECT_TRUE(chain_of(facts).empty());
 }
 
 TEST(BuildChain, BeginsAtTheIndexKeyWriteAndEndsAtTheOutput) {
   model::Facts facts = test::facts_scene();
+  facts.caches.push_back(facts.caches[test::kKey0]);
+  facts.caches.back().layer = 1;
   test::lose_rows(facts, 1, test::kIndexKey0);
   facts.top_k = {lost_block(2, 34, model::TopKKind::kMismatch)};
   facts.top_k[0].reproduced_from_graph_cache = true;
   facts.outputs = {output(2, 0, 0.25)};
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   ASSERT_EQ(chain.size(), 7U);
   EXPECT_EQ(chain[0].stage, ChainStage::kIndexKeyWrite);
   EXPECT_TRUE(chain[0].first);
@@ -92,7 +132,7 @@ TEST(BuildChain, TheFirstLinkIsTheEarliestByStepAndLayer) {
   model::Facts facts = test::facts_scene();
   test::lose_rows(facts, 1, test::kIndexKey0);
   test::lose_rows(facts, 0, test::kKey0);
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   EXPECT_TRUE(link(chain, ChainStage::kKeyValueWrite).first);
   EXPECT_TRUE(link(chain, ChainStage::kIndexKeyWrite).broken);
   EXPECT_FALSE(link(chain, ChainStage::kIndexKeyWrite).first);
@@ -110,11 +150,11 @@ TEST(BuildChain, OtherBytesInALayerAfterAWrongOutputAreItsConsequence) {
   facts.caches.push_back(later);
   facts.rows = {row};
   EXPECT_FALSE(is_consequence(facts, row));
-  EXPECT_TRUE(link(build_chain(facts), ChainStage::kKeyValueWrite).first);
+  EXPECT_TRUE(link(chain_of(facts), ChainStage::kKeyValueWrite).first);
   facts.outputs = {output(1, 0, 0.1)};
   EXPECT_TRUE(is_consequence(facts, row));
-  EXPECT_FALSE(link(build_chain(facts), ChainStage::kKeyValueWrite).broken);
-  EXPECT_TRUE(link(build_chain(facts), ChainStage::kOutput).first);
+  EXPECT_FALSE(link(chain_of(facts), ChainStage::kKeyValueWrite).broken);
+  EXPECT_TRUE(link(chain_of(facts), ChainStage::kOutput).first);
 }
 
 TEST(BuildChain, SaysWhenTheReplayWroteNoSelection) {
@@ -123,7 +163,7 @@ TEST(BuildChain, SaysWhenTheReplayWroteNoSelection) {
   facts.top_k[0].graph_ids.clear();
   facts.top_k[0].only_graph.clear();
   facts.top_k[0].reproduced_from_graph_cache = false;
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("wrote no selection"));
   EXPECT_EQ(link(chain, ChainStage::kTopK).detail.find("to blame"), std::string::npos);
   EXPECT_THAT(link(chain, ChainStage::kBlocksRead).detail, HasSubstr("no block to read"));
@@ -135,14 +175,14 @@ TEST(BuildChain, ComparesNoScoresThatNobodyGave) {
   const float none = std::numeric_limits<float>::quiet_NaN();
   facts.top_k[0].eager_scores.assign(facts.top_k[0].eager_scores.size(), none);
   facts.top_k[0].graph_scores.assign(facts.top_k[0].graph_scores.size(), none);
-  EXPECT_FALSE(link(build_chain(facts), ChainStage::kScore).broken);
+  EXPECT_FALSE(link(chain_of(facts), ChainStage::kScore).broken);
 }
 
 TEST(BuildChain, HasOneFirstLink) {
   model::Facts facts = test::facts_scene();
   test::lose_rows(facts, 0, test::kKey0);
   facts.outputs = {output(0, 0, 0.1), output(0, 1, 0.2)};
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   int first = 0;
   for (const ChainLink& link : chain) first += link.first ? 1 : 0;
   EXPECT_EQ(first, 1);
@@ -155,7 +195,7 @@ TEST(BuildChain, HasOneFirstLink) {
 TEST(BuildChain, KeepsTheOutputLinkToTheFirstLayerThatDiffers) {
   model::Facts facts = test::facts_scene();
   facts.outputs = {output(1, 0, 0.125), output(1, 1, 0.75)};
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   EXPECT_EQ(link(chain, ChainStage::kOutput).layer, 0);
   EXPECT_THAT(link(chain, ChainStage::kOutput).detail, HasSubstr("12.5 %"));
   EXPECT_TRUE(link(chain, ChainStage::kOutput).first);
@@ -166,7 +206,7 @@ TEST(BuildChain, ShowsTheSelectionWithTheWidestMarginAndNoTie) {
   facts.top_k = {lost_block(0, 2, model::TopKKind::kMismatch),
                  lost_block(1, 40, model::TopKKind::kTie),
                  lost_block(2, 20, model::TopKKind::kMismatch)};
-  EXPECT_EQ(link(build_chain(facts), ChainStage::kTopK).step, 2);
+  EXPECT_EQ(link(chain_of(facts), ChainStage::kTopK).step, 2);
 }
 
 TEST(BuildChain, BlamesTheIndexerWhenTheReferenceSelectsOtherwise) {
@@ -174,7 +214,7 @@ TEST(BuildChain, BlamesTheIndexerWhenTheReferenceSelectsOtherwise) {
   facts.top_k = {lost_block(0, 2, model::TopKKind::kMismatch)};
   facts.top_k[0].graph_scores = facts.top_k[0].eager_scores;
   facts.top_k[0].reproduced_from_graph_cache = false;
-  const auto chain = build_chain(facts);
+  const auto chain = chain_of(facts);
   EXPECT_FALSE(link(chain, ChainStage::kScore).broken);
   EXPECT_TRUE(link(chain, ChainStage::kTopK).first);
   EXPECT_THAT(link(chain, ChainStage::kTopK).detail, HasSubstr("the indexer is to blame"));
@@ -186,14 +226,14 @@ TEST(BuildChain, CountsMissingStrayAndWrongRowsApart) {
   test::stray_row(facts, 0, test::kIndexKey0);
   test::lose_row(facts, 0, test::kIndexKey0, 1);
   facts.rows.back().row_class = model::RowClass::kWrongValue;
-  EXPECT_EQ(build_chain(facts)[0].detail, "1 row missing, 1 row stray, 1 row with other bytes");
+  EXPECT_EQ(chain_of(facts)[0].detail, "1 row missing, 1 row stray, 1 row with other bytes");
 }
 
 TEST(BuildChain, RowsThatEagerItselfLeavesOutBreakNoLink) {
   model::Facts facts = test::facts_scene();
   test::lose_row(facts, 0, test::kKey0, 0);
   facts.rows.back().row_class = model::RowClass::kEagerMissing;
-  EXPECT_TRUE(build_chain(facts).empty());
+  EXPECT_TRUE(chain_of(facts).empty());
 }
 
 }  // namespace

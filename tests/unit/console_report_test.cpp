@@ -192,6 +192,26 @@ TEST(ConsoleReport, KeepsControlCharactersOfOthersFromTheTerminal) {
               AllOf(HasSubstr("name [2J of a kernel"), Not(HasSubstr("\x1b"))));
 }
 
+TEST(ConsoleReport, PlacesOutputsByLane) {
+  model::CaseReport item = test::sample_case();
+  item.findings[0].where.resize(1);
+  model::Where& place = item.findings[0].where[0];
+  place = {};
+  place.cache = model::CacheKind::kOutput;
+  place.layer = 1;
+  place.rows = {{0, 4}};
+  EXPECT_THAT(console(report_of({item})), HasSubstr("layer 1 output: lane 4\n"));
+  place.rows = {{0, 4}, {0, 5}, {0, 7}};
+  EXPECT_THAT(console(report_of({item})), HasSubstr("layer 1 output: lanes 4-5, 7\n"));
+}
+
+TEST(ConsoleReport, CountsNoLanesOfACaseThatNeverToldThem) {
+  model::CaseReport item = test::sample_case();
+  item.config.tokens = 0;
+  item.config.bucket = 0;
+  EXPECT_THAT(console(report_of({item})), Not(HasSubstr("0/0")));
+}
+
 TEST(ConsoleReport, SaysThatNoCaseWasRun) {
   EXPECT_THAT(console(report_of({})), HasSubstr("No case was run."));
 }

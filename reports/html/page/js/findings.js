@@ -46,7 +46,9 @@ function wherePart(where) {
 }
 
 function slotList(place) {
-  const shown = place.rows.slice(0, 12).map(([page, slot]) => `${page}:${slot}`);
+  const perLane = place.cache === 'output' || place.cache === 'top-k';
+  const shown =
+      place.rows.slice(0, 12).map(([page, slot]) => perLane ? `lane ${slot}` : `${page}:${slot}`);
   const more = place.total - shown.length;
   const text = shown.join(', ') + (more > 0 ? ` and ${whole(more)} more` : '');
   return mono(text || '–');

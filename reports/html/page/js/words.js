@@ -108,10 +108,13 @@ function slotName(cache, row) {
   return `page ${pageOf(cache, row)}, slot ${slotOf(cache, row)}`;
 }
 
-/** With a capital and a full stop, whatever it was written with. */
+/**
+ * With a capital and a full stop, whatever it was written with; an identifier keeps its letters.
+ */
 function sentence(text) {
   if (!text) return '';
-  const whole = text[0].toUpperCase() + text.slice(1);
+  const word = /^[a-z]+(?=[ ,;.-])/.test(text);
+  const whole = word ? text[0].toUpperCase() + text.slice(1) : text;
   return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
 }
 
