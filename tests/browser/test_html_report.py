@@ -207,7 +207,7 @@ class HtmlReport(unittest.TestCase):
         page = self.open("seed")
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.locator("#reproduce .copy").click()
-        page.wait_for_function("document.querySelector('#reproduce .copy').textContent === 'Copied'")
+        page.locator("#reproduce .copy", has_text="Copied").wait_for()
         self.assertEqual(page.evaluate("navigator.clipboard.readText()"), page.locator("#reproduce code").inner_text())
         self.assert_quiet("seed")
 
