@@ -172,6 +172,50 @@ def opaque_state():
     return report
 
 
+def gemm_of_another_shape():
+    """A bucket of 64 lanes takes another kernel of the library than 3 rows do."""
+    depth = 4096
+    scene = Scene()
+    weight = torch.randn(depth, DIM, device="cuda").to(torch.bfloat16)
+    hidden = [torch.randn(TOKENS, depth).to(torch.bfloat16) for _ in range(STEPS)]
+
+    def step(hidden, slot_mapping):
+        scene.write(hidden @ weight, slot_mapping)
+
+    report = scene.check(step, inputs={"hidden": hidden}, bucket=64)
+    expect(report, "agreed")
+
+    def wrapped(hidden, slot_mapping):
+        scene.cache.view(-1, DIM)[slot_mapping] = hidden @ weight
+
+    expect(scene.check(wrapped, inputs={"hidden": hidden}, bucket=64), "diverged", "padding-write")
+    return report
+
+
+def atomics():
+    """Sums of 65,536 terms by float atomics round otherwise in each run, in eager too."""
+    scene = Scene()
+    terms = torch.randn(1 << 16, DIM, device="cuda") * 100
+    rows_of_terms = torch.arange(1 << 16, device="cuda") % TOKENS
+
+    def summed(rows):
+        sums = torch.zeros(rows.shape, dtype=torch.float32, device="cuda")
+        sums.index_add_(0, rows_of_terms, terms)
+        return rows + (sums * 1000).frac().to(torch.bfloat16)
+
+    report = scene.check(lambda rows, slot_mapping: scene.write(summed(rows), slot_mapping))
+    assert report.verdict == "inconclusive", report.explain()
+    assert {f.mechanism for f in report.findings} == {"unstable-eager"}, report.explain()
+
+    def wrapped(rows, slot_mapping):
+        scene.cache.view(-1, DIM)[slot_mapping] = summed(rows)
+
+    stray = scene.check(wrapped)
+    assert stray.verdict == "diverged", stray.explain()
+    assert "padding-write" in {f.mechanism for f in stray.findings}, stray.explain()
+    return stray
+
+
 def exception():
     scene = Scene()
 
@@ -209,6 +253,8 @@ CASES = [
     eager_break,
     own_capture,
     opaque_state,
+    gemm_of_another_shape,
+    atomics,
     exception,
     synchronize_in_a_capture,
 ]
