@@ -35,15 +35,14 @@ class HostBackend:
     ):
         self.memory = _arrays.NumpyMemory(tensors)
         self.launches = 0
-        self._kernels = _kernels.Kernels(failed, self.on_device)
+        self._kernels = _kernels.Kernels(failed, self.place)
         self._live = live
         self._guard = guard
         self._source_lines = source_lines
         self._label: Optional[str] = None
         self._host: Any = None
-        self._twins: list[
-            tuple[int, int, int]
-        ] = []  # host memory [first, last), and where its twin is
+        # Host memory [first, last), where its twin is, and what it was declared as.
+        self._twins: list[tuple[int, int, int, str]] = []
         self.immediate = False  # launches run at once: nothing is on the device yet
         # What captured work names must outlive the graphs; so must what padded work names, which a node
         # may be pointed at to see whether it becomes right. What eager work names, the stream.
@@ -55,34 +54,47 @@ class HostBackend:
         self._host = host
 
     def adopt(self, arrays: dict[str, Any]) -> None:
-        """Makes twins; arrays that overlap or touch share one. In create() only."""
+        """Makes twins. Arrays that overlap or touch share one: a launch may name them as one array, and
+        there is no guard zone between them, as in the caller's memory. In create() only."""
         spans = sorted(
             (*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays.items()
         )
         merged: list[tuple[int, int, str]] = []
         for first, last, name in spans:
-            if merged and first < merged[-1][1]:
+            if first == last:
+                continue
+            if merged and first <= merged[-1][1]:
                 before = merged.pop()
                 merged.append((before[0], max(before[1], last), f"{before[2]} and {name}"))
             else:
                 merged.append((first, last, name))
         for first, last, name in merged:
-            if first == last:
-                continue
             size = (
                 -(-(last - first) // 16) * 16
             )  # rows of guard zones are hashed faster when aligned
             twin = self._host.contents.allocate(self._host, name.encode(), size)
             if not twin:
                 raise StepFailure(f"no memory is left for the {last - first} bytes of {name}")
-            self._twins.append((first, last, twin))
+            self._twins.append((first, last, twin, name))
             ctypes.memmove(twin, first, last - first)
 
     def on_device(self, address: int) -> int:
-        for first, last, twin in self._twins:
+        for first, last, twin, _ in self._twins:
             if first <= address < last:
                 return twin + address - first
         return address
+
+    def place(self, what: str, array: _arrays.Array) -> int:
+        """Where an array is on the device. Raises ValueError where only a part of it was declared: its twin
+        ends where the declared part does."""
+        low, high = _arrays.bounds(array)
+        for first, last, _, name in self._twins:
+            if low < last and first < high and not first <= low <= high <= last:
+                raise ValueError(
+                    f"{what} lies only partly in what is declared ({name}); declare the rest of it too, as a "
+                    "cache or in opaque=, or name a declared part alone"
+                )
+        return self.on_device(array.address)
 
     def upload(self, value: Any) -> None:
         """Copies a declared array's bytes to its twin; the stream must be idle."""

@@ -20,6 +20,7 @@ from . import _abi, _arrays
 
 _NUMBERS = {bool: "?", int: "q", float: "d"}
 _SLOT = 8  # every field has 8 bytes' alignment
+_Place = Callable[[str, _arrays.Array], int]  # where an array is on the device, by what it is called
 
 
 class _Parameter(NamedTuple):
@@ -126,13 +127,12 @@ class _Kernel:
         size = _SLOT if parameter.field == "array" else struct.calcsize(parameter.field or "")
         return -(-size // _SLOT) * _SLOT
 
-    def pack(
-        self, values: list[Any], on_device: Callable[[int], int]
-    ) -> ctypes.Array[ctypes.c_char]:
+    def pack(self, values: list[Any], place: _Place) -> ctypes.Array[ctypes.c_char]:
+        """The arguments as bytes. Raises TypeError for a number of over 8 bytes, and what `place` raises."""
         data = ctypes.create_string_buffer(self.bytes)
         for p, value in zip(self.parameters, values):
             if p.field == "array":
-                address = on_device(_arrays.describe(value).address)
+                address = place(f"{self._name}: argument `{p.name}`", _arrays.describe(value))
                 struct.pack_into("=Q", data, p.offset, address)
             elif p.field is not None:
                 raw = value.tobytes() if isinstance(value, np.generic) else value
@@ -168,11 +168,9 @@ class _Kernel:
 class Kernels:
     """The kernels of one step, kept as long as graphs may hold them."""
 
-    def __init__(
-        self, failed: Callable[[str, BaseException], None], on_device: Callable[[int], int]
-    ):
+    def __init__(self, failed: Callable[[str, BaseException], None], place: _Place):
         self._failed = failed
-        self._on_device = on_device
+        self._place = place
         self._known: dict[Any, _Kernel] = {}
         self._kept: list[Any] = []
 
@@ -209,7 +207,7 @@ class Kernels:
             kernel = _Kernel(title, parameters, len(args), list(kwargs), call, self._failed)
             self._known[key] = kernel
             self._kept.append(fn)
-        return kernel, kernel.pack(values, self._on_device)
+        return kernel, kernel.pack(values, self._place)
 
     @staticmethod
     def _captured(fn: types.FunctionType) -> list[tuple[str, Any]]:

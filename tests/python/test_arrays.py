@@ -1,0 +1,44 @@
+"""Arrays that a launch, an output or prepare() names: where they lie, and what of them is refused."""
+
+import numpy as np
+from scene import DIM, PAGE_SIZE, PAGES, STEPS, TOKENS
+
+import graphsan
+
+
+def write_both(kv, rows, slots):
+    for row, slot in zip(rows, slots):
+        if slot >= 0:
+            kv[0, slot // PAGE_SIZE, slot % PAGE_SIZE, 0] = row
+            kv[-1, slot // PAGE_SIZE, slot % PAGE_SIZE, 0] = -row
+
+
+def test_caches_that_touch_are_one_array_to_a_launch(scene):
+    kv = np.zeros((2, PAGES, PAGE_SIZE, 1, DIM), np.float32)
+
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write_both, kv, rows, slot_mapping)
+
+    scene.arguments["caches"] = {"key": kv[0], "value": kv[1]}
+    report = graphsan.check(step, **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert report.rows_compared == 2 * TOKENS * STEPS
+
+
+def test_an_array_that_is_declared_in_part_is_refused(scene):
+    kv = np.zeros((3, PAGES, PAGE_SIZE, 1, DIM), np.float32)
+    launched = kv
+
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write_both, launched, rows, slot_mapping)
+
+    for declared in ({"key": kv[0], "value": kv[2]}, {"key": kv[2]}):
+        report = graphsan.check(step, **{**scene.arguments, "caches": declared})
+        assert report.exit_code == 4, report
+        assert "write_both: argument `kv`" in report.failure.what
+        assert "declare the rest of it" in report.failure.what
+    caches = {"key": kv[0], "value": kv[2]}
+    report = graphsan.check(step, **{**scene.arguments, "caches": caches}, opaque={"rest": kv[1]})
+    assert report.verdict == "agreed", report
+    launched = kv[:1]
+    assert graphsan.check(step, **{**scene.arguments, "caches": {"key": kv[1]}}).exit_code != 4
