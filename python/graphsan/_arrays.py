@@ -88,6 +88,20 @@ def describe(value: Any) -> Array:
     raise TypeError(f"{type(value).__name__} is neither a NumPy array nor a torch tensor")
 
 
+def require_same_memory(what: str, value: Any, cache: Any) -> None:
+    """Raises TypeError for what is no array of the framework and device of a cache's array."""
+    if not is_array(value):
+        raise TypeError(f"{what} is of type {type(value).__name__}; give an array")
+    array, like = describe(value), describe(cache)
+    given, needed = _home(value, array), _home(cache, like)
+    if given != needed:
+        raise TypeError(f"{what} is {given} and the caches are {needed}; give {needed} as well")
+
+
+def _home(value: Any, array: Array) -> str:
+    return f"a torch tensor on {value.device}" if array.is_torch else "a NumPy array"
+
+
 def view_at(address: int, like: Any) -> Any:
     """An array of `like`'s shape, strides and dtype over other memory of the CPU."""
     array = describe(like)

@@ -277,6 +277,39 @@ def output_struct(name: str, output: Output, value: Any) -> _abi.Output:
     )
 
 
+def require_output_buffers(
+    outputs: Mapping[str, Output], caches: Mapping[str, Cache], batches: Sequence[Batch]
+) -> None:
+    """Raises TypeError or ValueError where the `tensor` of an output cannot hold it in each call."""
+    lanes = max(max(batch.tokens, int(batch.bucket or 0)) for batch in batches)
+    cache = next(iter(caches.values()))
+    for name, output in outputs.items():
+        what = f"output `{name}`"
+        if not isinstance(output, Output):
+            raise TypeError(
+                f"{what} is of type {type(output).__name__}; give graphsan.Output(...), with tensor= for a "
+                "buffer that the step writes"
+            )
+        if output.tensor is None:
+            continue
+        _arrays.require_same_memory(f"{what}: tensor", output.tensor, cache.tensor)
+        output_struct(name, output, output.tensor)
+        array = _arrays.describe(output.tensor)
+        held = array.shape[output_lane_axis(name, output, output.tensor)]
+        if held < lanes:
+            raise ValueError(
+                f"{what}: tensor has {held} lanes, and the largest batch has {lanes} with its padding; give "
+                f"a buffer of at least {lanes} lanes"
+            )
+        if any(stride <= 0 and size > 1 for size, stride in zip(array.shape, array.strides)):
+            raise ValueError(
+                f"{what}: tensor has shape {array.shape}, strides {array.strides}; each lane needs memory "
+                "of its own"
+            )
+        if not array.writeable:
+            raise ValueError(f"{what}: tensor is read-only; give the array that the step writes")
+
+
 def next_bucket(tokens: int) -> int:
     """The smallest batch size that engines capture which holds `tokens`."""
     return next((b for b in _BUCKETS if b >= tokens), -(-tokens // 256) * 256)

@@ -13,7 +13,15 @@ import numpy as np
 from . import _abi, _arrays, _frames
 from ._backends import HostBackend, StepFailure
 from ._context import CallFacts, Context, Metadata
-from ._declarations import Batch, Cache, Output, cache_struct, output_struct, require_rows
+from ._declarations import (
+    Batch,
+    Cache,
+    Output,
+    cache_struct,
+    output_struct,
+    require_output_buffers,
+    require_rows,
+)
 from ._inputs import RESERVED, InputBuffers, accepted
 from ._outputs import OutputBuffers
 
@@ -70,9 +78,10 @@ class HostedStep:
             self._backend = CudaBackend(cuda_device, self._live, source_lines)
         self._cuda = cuda_device is not None
         self._buffers = InputBuffers(batches, pad_values, dummy, self._backend)
-        self._outputs = OutputBuffers(outputs, self._backend.memory)
         self._cache_structs = [cache_struct(n, c) for n, c in self._caches.items()]
         require_rows(self._cache_structs, self._caches, batches)
+        require_output_buffers(outputs, self._caches, batches)
+        self._outputs = OutputBuffers(outputs, self._backend.memory)
         inputs = list(batches[0].inputs)
         offered = ["ctx", "slot_mapping"]
         if batches[0].index_slot_mapping is not None:

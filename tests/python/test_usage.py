@@ -111,6 +111,20 @@ def test_opaque_state_that_is_no_array_or_has_gaps(scene):
     refused(scene, "give the whole array", opaque={"counter": np.zeros((4, 4))[:, 0]})
 
 
+def test_an_output_whose_buffer_cannot_hold_it(scene):
+    fixed = np.zeros(4, np.float32)
+    fixed.flags.writeable = False
+    for tensor, match, error in (
+        (np.zeros(3, np.float32), "has 3 lanes.*at least 4 lanes", ValueError),
+        (np.zeros((3, 4), np.float32), "at least 4 lanes", ValueError),
+        (fixed, "read-only", ValueError),
+        (np.zeros(5, np.float32)[::-1], "memory of its own", ValueError),
+        ([0.0] * 4, "is of type list; give an array", TypeError),
+    ):
+        refused(scene, match, error, outputs={"sums": graphsan.Output(tensor)})
+    refused(scene, r"graphsan\.Output\(", TypeError, outputs={"sums": np.zeros(4, np.float32)})
+
+
 def test_inputs_for_fewer_steps(scene):
     refused(scene, f"entries for {STEPS} steps", inputs={"rows": scene.rows[:2]})
 
