@@ -55,7 +55,7 @@ class CheckFailed : public std::runtime_error {
 /// What a check says of a step. Only kAgreed is proof that its graph does what eager does.
 enum class Verdict { kAgreed, kDiverged, kHazard, kInconclusive };
 
-/// What a check found.
+/// What a check found. A moved-from report must not be used, only destroyed or assigned to.
 class Report {
  public:
   /// Owns `report`, which graphsan_check() made.
@@ -75,7 +75,8 @@ class Report {
   /// What `graphsan check` would have exited with: 0, 1, 3 or 4.
   [[nodiscard]] int exit_code() const { return graphsan_report_exit_code(report_.get()); }
 
-  /// For people; the last line is the SUMMARY.
+  /// For people; the last line is the SUMMARY. This and the next two throw CheckFailed where the
+  /// report cannot be written.
   [[nodiscard]] std::string text() const { return in_format("text"); }
   /// For programs: docs/report.schema.json.
   [[nodiscard]] std::string json() const { return in_format("json"); }

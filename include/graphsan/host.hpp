@@ -104,10 +104,12 @@ class Host {
     return static_cast<Element*>(data);
   }
 
-  /// Copies between any two addresses, in stream order.
+  /// Copies between any two addresses, in stream order: `from` is read when the stream gets to it.
+  /// A captured copy reads `from` again at each replay: never a local variable.
   void copy(void* stream, void* to, const void* from, std::size_t bytes) {
     require(host_->copy(host_, stream, to, from, bytes), "copy()");
   }
+  /// Sets `bytes` bytes from `to` on to `value`, in stream order; a captured fill at each replay.
   void fill(void* stream, void* to, std::uint8_t value, std::size_t bytes) {
     require(host_->fill(host_, stream, to, value, bytes), "fill()");
   }
@@ -134,7 +136,9 @@ class Host {
   void end_label(void* stream) { host_->label(host_, stream, nullptr); }
 
   /// Runs an op that a breakable graph leaves out: now, and again between the segments at each
-  /// replay where the stream is captured.
+  /// replay where the stream is captured. `op` itself is kept until the step ends, for each call.
+  /// What it holds by reference or pointer must live as long: a lambda with [&] over local
+  /// variables dangles at replay.
   void run_eagerly(void* stream, const std::string& name, std::function<void(void* stream)> op) {
     ops_.push_back({this, std::move(op)});
     require(host_->run_eagerly(host_, stream, name.c_str(), &Host::run_op, &ops_.back()),

@@ -45,7 +45,8 @@ typedef enum graphsan_kind {
   GRAPHSAN_VALUE = 1,
   GRAPHSAN_INDEX_KEY = 2, /* written at index_slots */
   GRAPHSAN_SCALE = 3,
-  GRAPHSAN_TOP_K = 4,  /* outputs only: block ids, GRAPHSAN_I32, compared as sets */
+  GRAPHSAN_TOP_K = 4,  /* outputs only: block ids, GRAPHSAN_I32, -1 for none, compared as sets;
+                          set top_k and block_size of the description too */
   GRAPHSAN_OUTPUT = 5, /* outputs only: compared bit by bit */
   GRAPHSAN_OTHER = 6
 } graphsan_kind;
@@ -77,7 +78,8 @@ typedef struct graphsan_cache {
   const graphsan_rows* sinks;
 } graphsan_cache;
 
-/* A result with one row a lane: lanes x heads x dim elements. */
+/* A result with one row a lane: lanes x heads x dim elements. GraphSan fills the first `tokens`
+ * lanes before a run and reads them after it, so the memory has as many at least. */
 typedef struct graphsan_output {
   size_t struct_size;
   const char* name;
@@ -93,7 +95,8 @@ typedef struct graphsan_output {
 } graphsan_output;
 
 /* A buffer with one entry a lane that prepare() refills. Naming inputs is what tells a moved or
- * stale buffer from a missing write. */
+ * stale buffer from a missing write. GraphSan reads the lanes of the call, and experiments write
+ * them: `tokens` with GRAPHSAN_EAGER, else `bucket`. The memory has as many at least. */
 typedef struct graphsan_input {
   size_t struct_size;
   const char* name;
@@ -234,8 +237,10 @@ typedef struct graphsan_plugin_table {
   uint32_t reserved;
   size_t struct_size;
   const char* name;
-  /* Makes a step. `options` is the text of --step-options, or "". */
+  /* Makes a step. `options` is the text of --step-options, or "". Where it fails, it frees what it
+   * made: destroy() is not called. Memory from host->allocate() is GraphSan's to free. */
   int (*create)(const graphsan_host* host, const char* options, void** self);
+  /* Frees what create() made, once, also where a later function failed. */
   void (*destroy)(void* self);
   int (*describe)(void* self, graphsan_description* out);
   int (*batch)(void* self, int32_t step, graphsan_batch* out);
@@ -248,7 +253,7 @@ typedef struct graphsan_plugin_table {
   int (*reset)(void* self, void* stream);
   /* Optional: writes the rows of the context that was there before step 0. */
   int (*history)(void* self, void* stream);
-  /* Optional: inputs and outputs of a call, of its lanes. */
+  /* Optional: inputs and outputs of a call. `call->stream` is null, and nothing may be issued. */
   int (*inputs)(void* self, const graphsan_call* call, const graphsan_input** out, int32_t* count);
   int (*outputs)(void* self, const graphsan_call* call, const graphsan_output** out,
                  int32_t* count);

@@ -33,7 +33,11 @@ class Step {
   /// constructor serves as well.
   virtual void set_up(Host& /*host*/) {}
 
+  /// What the step is: its caches, how many batches it runs, and state that lives on. Called once,
+  /// after set_up().
   [[nodiscard]] virtual Description describe() = 0;
+  /// The batch of `step`, from 0 to Description::steps - 1. Called once for each, before any runs;
+  /// the same batches serve all arms.
   [[nodiscard]] virtual Batch batch(int step) = 0;
   /// Puts this call's inputs in place. Pad lanes get slot -1 and keep an earlier batch's values.
   virtual void prepare(const Call& call) = 0;
@@ -44,8 +48,11 @@ class Step {
   virtual void reset(void* /*stream*/) {}
   /// Writes the rows of the context that was there before step 0.
   virtual void history(void* /*stream*/) {}
-  /// Inputs and outputs of a call, of its lanes.
+  /// The inputs of a call, each with memory for `call.lanes()` lanes. Asked for at any time;
+  /// `call.stream` is null, and nothing may be issued.
   [[nodiscard]] virtual std::vector<Input> inputs(const Call& /*call*/) { return {}; }
+  /// The outputs of a call, each with memory for `call.tokens` lanes: pad lanes are not compared.
+  /// Asked for before the call's run(), in the same way.
   [[nodiscard]] virtual std::vector<Output> outputs(const Call& /*call*/) { return {}; }
   /// The step's own capture of the batch or bucket that `call` names, on CUDA; none: GraphSan
   /// captures run().

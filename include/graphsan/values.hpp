@@ -32,7 +32,9 @@ enum class CacheKind : std::int32_t {
   kOther = GRAPHSAN_OTHER
 };
 
-/// How an output is compared: bit by bit, or as sets of block ids (`DType::kI32`).
+/// How an output is compared: bit by bit, or as sets of block ids (`DType::kI32`, -1 for none).
+/// Declare Description::top_k and block_size with a kTopK: they tell whether the context has more
+/// blocks than are selected, without which a selection is not tested.
 enum class OutputKind : std::int32_t { kBits = GRAPHSAN_OUTPUT, kTopK = GRAPHSAN_TOP_K };
 
 /// Rows [first, last) where writes do not matter: a null page, a reserved slot.
@@ -56,7 +58,8 @@ struct Cache {
   std::vector<Rows> sinks;
 };
 
-/// A result with one row a lane: lanes x heads x dim elements.
+/// A result with one row a lane: lanes x heads x dim elements. GraphSan fills the first
+/// Call::tokens lanes before a run and reads them after it, so the memory has as many at least.
 struct Output {
   std::string name;
   OutputKind kind = OutputKind::kBits;
@@ -70,7 +73,8 @@ struct Output {
 };
 
 /// A buffer with one entry a lane that prepare() refills. Naming inputs is what tells a moved or
-/// stale buffer from a missing write.
+/// stale buffer from a missing write. GraphSan reads Call::lanes() lanes, and experiments write
+/// them, so the memory has as many at least.
 struct Input {
   std::string name;
   void* data = nullptr;  ///< lane 0, where this call's values are
