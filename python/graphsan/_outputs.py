@@ -10,6 +10,17 @@ from ._context import Context
 from ._declarations import Output, output_lane_axis
 
 
+def _is_part(value: Any, buffer: Any) -> bool:
+    """Whether an array is a buffer, or the first lanes of it."""
+    part, whole = _arrays.describe(value), _arrays.describe(buffer)
+    return (
+        (part.address, part.strides, part.item_bytes)
+        == (whole.address, whole.strides, whole.item_bytes)
+        and len(part.shape) == len(whole.shape)
+        and all(a <= b for a, b in zip(part.shape, whole.shape))
+    )
+
+
 class OutputBuffers:
     """Persistent copies of what the step returns: addresses must be known before a step runs."""
 
@@ -18,11 +29,6 @@ class OutputBuffers:
         self._memory = memory
         self._likes: Optional[dict[str, Any]] = None
         self._buffers: dict[tuple[str, str, int], Any] = {}
-        self.returned = not declared or any(o.tensor is None for o in declared.values())
-
-    @property
-    def known(self) -> bool:
-        return self._likes is not None or not self.returned
 
     @staticmethod
     def by_name(value: Any) -> dict[str, Any]:
@@ -38,6 +44,25 @@ class OutputBuffers:
             f"the step returned {type(value).__name__}; return None, an array, or a dict or tuple of arrays"
         )
 
+    def _returned(self, value: Any) -> dict[str, Any]:
+        """What a step returned, but for declared buffers: those are compared where they lie. Raises TypeError
+        or ValueError for what cannot be compared."""
+        made = self.by_name(value)
+        for name, one in list(made.items()):
+            if not _arrays.is_array(one):
+                raise TypeError(
+                    f"the step returned {type(one).__name__} as `{name}`; outputs are arrays with one "
+                    "row a lane"
+                )
+            if any(_is_part(one, o.tensor) for o in self._declared.values() if o.tensor is not None):
+                del made[name]
+            elif self.declared(name).tensor is not None:
+                raise ValueError(
+                    f"output `{name}` has a tensor and the step returned another array under that name; "
+                    "return the tensor or nothing, or leave tensor= out"
+                )
+        return made
+
     def top_k(self) -> Optional[tuple[int, int]]:
         """Blocks that a lane selects, and the keys of a block; None without a top-k."""
         for name, output in self._declared.items():
@@ -52,13 +77,7 @@ class OutputBuffers:
         return None
 
     def discover(self, value: Any) -> None:
-        made = self.by_name(value)
-        for name, one in made.items():
-            if not _arrays.is_array(one):
-                raise TypeError(
-                    f"the step returned {type(one).__name__} as `{name}`; outputs are arrays with one "
-                    "row a lane"
-                )
+        made = self._returned(value)
         for name, declared in self._declared.items():
             if declared.tensor is None and name not in made:
                 raise ValueError(
@@ -88,9 +107,7 @@ class OutputBuffers:
         return {name: self._buffer(name, arm, lanes) for name in self._likes or {}}
 
     def write(self, value: Any, context: Context, backend: Any) -> None:
-        if not self.returned:
-            return
-        made = self.by_name(value)
+        made = self._returned(value)
         if self._likes is None or set(made) != set(self._likes):
             raise ValueError(
                 f"the step returned {', '.join(made) or 'nothing'} in the {context.arm} arm and "

@@ -281,8 +281,6 @@ class HostedStep:
         self._backend.adopt(declared)
         for name, value in self._opaque.items():
             self._snapshots[name] = self._backend.memory.clone(value)
-        if self._outputs.known:
-            return
         self._discover()
         made: dict[str, Any] = {}
         for batch in self._batches:

@@ -209,6 +209,39 @@ def test_an_output_that_is_written_into_a_buffer_of_the_callers_is_compared(scen
     assert graphsan.check(step, outputs=outputs, **scene.arguments).verdict == "agreed"
 
 
+def test_what_a_step_returns_beside_a_declared_buffer_is_compared(scene):
+    sums = np.zeros(4, np.float32)
+
+    def step(ctx, rows, slot_mapping):
+        counts = np.zeros(ctx.lanes, np.float32)
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+        ctx.launch(sum_rows, sums, scene.cache, slot_mapping)
+        if not (faulty and ctx.capturing):
+            ctx.launch(sum_rows, counts, scene.cache, slot_mapping)
+        return {"sums": sums[: ctx.lanes], "counts": counts}
+
+    outputs = {"sums": graphsan.Output(sums)}
+    faulty = False
+    report = graphsan.check(step, outputs=outputs, **scene.arguments)
+    assert report.verdict == "agreed", report
+    faulty = True
+    report = graphsan.check(step, outputs=outputs, **scene.arguments)
+    assert report.verdict == "diverged", report
+    assert [place.cache for f in report.findings for place in f.where] == ["output"]
+
+
+@pytest.mark.parametrize("returned", ["three", {"sums": np.zeros(4, np.float32)}, {"n": 3}])
+def test_what_a_step_returns_and_cannot_be_compared_is_refused(scene, returned):
+    def step(ctx, rows, slot_mapping):
+        ctx.launch(write_rows, scene.cache, rows, slot_mapping)
+        return returned
+
+    outputs = {"sums": graphsan.Output(np.zeros(4, np.float32))}
+    report = graphsan.check(step, outputs=outputs, **scene.arguments)
+    assert report.exit_code == 4, report
+    assert "returned" in report.failure.what
+
+
 def test_state_that_lives_on_must_be_declared_to_be_put_back(scene):
     counter = np.array([5.0], np.float32)
 
