@@ -9,6 +9,7 @@
  *   idle    run() does nothing at all
  *   frozen  the first slot is passed by value, as it was when the graph was captured
  *   fail    prepare() of step 1 returns an error
+ *   wrong-eager  the eager call leaves out its last lane, and the graph is right
  *
  * It has host functions only, so it runs with `--device host`. Its memory is GraphSan's. */
 #include <graphsan/plugin.h>
@@ -165,10 +166,11 @@ static int run(void* made, const graphsan_call* call) {
   if (has(self, "idle")) return 0;
   if (has(self, "crash") && call->step == 1) *(volatile int*)NULL = 1;
   const int64_t lanes = call->arm == GRAPHSAN_EAGER ? call->tokens : call->bucket;
+  const int left_out = has(self, "wrong-eager") && call->arm == GRAPHSAN_EAGER ? 1 : 0;
   const write_args write = {.cache = self->cache,
                             .rows = self->rows,
                             .slots = self->slots,
-                            .lanes = lanes,
+                            .lanes = lanes - left_out,
                             .offset = has(self, "stray") ? (PAGES - 1) * PAGE_SIZE : 0,
                             .wrap = has(self, "wrap") ? PAGES * PAGE_SIZE : 0,
                             .first = !has(self, "frozen") ? -1

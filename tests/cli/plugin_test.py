@@ -75,6 +75,19 @@ class Example(PluginTest):
         self.assertEqual([one["mechanism"] for one in case["findings"]], ["wrong-everywhere"])
         self.assertIn("guard", result.stdout)
 
+    def test_a_graph_is_not_blamed_for_a_row_that_eager_leaves_out(self):
+        result, case = self.check("wrong-eager")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertEqual(case["verdict"], "diverged")
+        rows = case["row_differences"]["differences"]
+        self.assertEqual({one["class"] for one in rows}, {"eager-missing"})
+        self.assertEqual([(one["step"], one["page"], one["slot"]) for one in rows],
+                         [(step, 2, step) for step in range(4)])
+        # Eager's own fault is the one mechanism that may be named.
+        self.assertLessEqual({name for name, _ in self.found(case)}, {"wrong-everywhere"})
+        self.assertIn("every one of the 12 rows that the slot mapping names is written by the graph",
+                      [one["why"] for one in case["ruled_out"] if one["mechanism"] == "elided-write"])
+
     def test_a_step_that_does_nothing_never_agrees(self):
         result, case = self.check("idle")
         self.assertEqual(result.returncode, 1, result.stdout)
