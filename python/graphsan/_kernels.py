@@ -233,7 +233,12 @@ class Kernels:
             except ValueError:
                 value = None
             rest.append(None if _is_field(value) else id(value))
-        return (id(function.__code__), id(function.__defaults__), tuple(rest))
+        # Numbers by value: a function that is made anew in each step is one kernel for each of its values.
+        by_keyword = tuple(
+            (name, type(value), value if type(value) in _NUMBERS else id(value))
+            for name, value in (function.__kwdefaults__ or {}).items()
+        )
+        return (id(function.__code__), id(function.__defaults__), by_keyword, tuple(rest))
 
     @staticmethod
     def _caller(

@@ -114,6 +114,24 @@ def test_a_number_that_a_closure_holds_is_frozen_as_an_argument_is(scene):
     assert "count" in report.explain()
 
 
+def test_a_default_of_a_keyword_is_that_of_the_function_launched(scene):
+    written = []
+
+    def step(ctx, rows, slot_mapping, count):
+        def write(cache, rows, slots, *, scale=count):
+            written.append(scale)
+            write_rows(cache, rows * scale, slots)
+
+        ctx.launch(write, scene.cache, rows, slot_mapping)
+
+    scene.arguments["inputs"]["count"] = [1, 2, 3, 4]
+    report = graphsan.check(step, **scene.arguments)
+    assert set(written) == {1, 2, 3, 4}
+    assert report.verdict == "diverged", report
+    scene.arguments["inputs"]["count"] = [2.0] * STEPS
+    assert graphsan.check(step, **scene.arguments).verdict == "agreed"
+
+
 def test_a_buffer_that_is_replaced_after_capture_is_a_moved_buffer(scene):
     def prepare(rows, slot_mapping):
         padded = np.full(4, -1, np.int64)
