@@ -127,6 +127,16 @@ def bounds(array: Array) -> tuple[int, int]:
     return low, array.address + sum(step for step in steps if step > 0) + array.item_bytes
 
 
+def has_whole_lanes(array: Array) -> bool:
+    """Whether each entry of the first dimension is one piece of memory of its own, in ascending order."""
+    size = array.item_bytes
+    for n, stride in reversed(list(zip(array.shape[1:], array.strides[1:]))):
+        if n > 1 and stride != size:
+            return False
+        size *= n
+    return array.shape[0] <= 1 or array.strides[0] >= size
+
+
 class NumpyMemory:
     """Makes arrays for the host device, of the kind that the step's caches are."""
 

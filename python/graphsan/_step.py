@@ -362,6 +362,12 @@ class HostedStep:
             if not array.shape or array.shape[0] != lanes or 0 in array.shape:
                 continue
             lane_bytes = array.item_bytes * int(np.prod(array.shape[1:], dtype=np.int64))
+            if not _arrays.has_whole_lanes(array):
+                self._note(
+                    f"input `{name}` was not looked at: its lanes have gaps or share memory (strides "
+                    f"{array.strides}); let prepare return a contiguous array"
+                )
+                continue
             pad = self._buffers.pads.get(name, None if array.is_float else 0)
             made.append(
                 _abi.Input(

@@ -1,7 +1,8 @@
 """Arrays that a launch, an output or prepare() names: where they lie, and what of them is refused."""
 
 import numpy as np
-from scene import DIM, PAGE_SIZE, PAGES, STEPS, TOKENS
+import pytest
+from scene import DIM, PAGE_SIZE, PAGES, STEPS, TOKENS, write_rows
 
 import graphsan
 
@@ -42,3 +43,29 @@ def test_an_array_that_is_declared_in_part_is_refused(scene):
     assert report.verdict == "agreed", report
     launched = kv[:1]
     assert graphsan.check(step, **{**scene.arguments, "caches": {"key": kv[1]}}).exit_code != 4
+
+
+@pytest.mark.parametrize("shape", ["broadcast over lanes", "broadcast in a lane", "every other", "back"])
+def test_an_input_whose_lanes_are_not_whole_is_left_out_with_a_note(scene, shape):
+    slots, values = np.full(4, -1, np.int64), np.ones((4, DIM), np.float32)
+    wide = np.ones((4, 2 * DIM), np.float32)
+
+    def prepare(ctx, rows, slot_mapping):
+        slots[:] = -1
+        slots[: len(slot_mapping)] = slot_mapping
+        made = {
+            "broadcast over lanes": np.broadcast_to(values[0], (4, DIM)),
+            "broadcast in a lane": np.broadcast_to(values[:, :1], (4, DIM)),
+            "every other": wide[:, ::2],
+            "back": values[::-1],
+        }
+        values[...] = wide[:, ::2] = rows[:1]
+        return {"values": made[shape][: ctx.lanes], "places": slots[: ctx.lanes]}
+
+    def step(ctx, values, places):
+        ctx.launch(write_rows, scene.cache, values, places)
+
+    report = graphsan.check(step, prepare=prepare, **scene.arguments)
+    assert report.verdict == "agreed", report
+    (note,) = report.notes
+    assert note.startswith("input `values` was not looked at")
