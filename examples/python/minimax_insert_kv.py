@@ -8,7 +8,8 @@ the rows back. Body A takes the slots from the attention metadata and returns si
 body B takes them as an argument. An engine that captures piecewise leaves attention out of the graph and
 has no metadata at capture; one that captures fully has a dummy batch.
 
-Each cell of the matrix is one check; the last column says whether it is what the code as read predicts.
+Each cell of the matrix is one check; the last column says whether mechanism, rows and line are what the
+code as read predicts.
 The exit code is 1 where one is not. On the host device (CPU tensors) the same ops are launched functions.
 """
 
@@ -20,6 +21,7 @@ import torch
 
 import graphsan
 
+FILE = pathlib.Path(__file__).name
 PAGES, PAGE_SIZE, HEADS, DIM, HIDDEN, BUCKET, STEPS = 6, 16, 1, 128, 256, 4, 4
 
 
@@ -110,13 +112,23 @@ def check(device, body, piecewise, tokens):
     )
 
 
-def predicted(body, piecewise, padded):
-    """Mechanism and the caches that it hits, by the code as read."""
+def predicted(body, piecewise, tokens):
+    """Mechanism and the (page, slot) that it hits in each cache, by the code as read."""
     if body == "A" and piecewise:
-        return "elided-write", {"key", "value", "index-key"}
-    if padded:
-        return "padding-write", {"index-key"}
-    return None, set()
+        rows = {(i + 1, step) for i in range(tokens) for step in range(STEPS)}
+        return "elided-write", {"key": rows, "value": rows, "index-key": rows}
+    if tokens < BUCKET:
+        return "padding-write", {"index-key": {(PAGES - 1, PAGE_SIZE - 1)}}
+    return None, {}
+
+
+def rows_of(findings):
+    """The (page, slot) of each cache that findings name."""
+    rows = {}
+    for place in (place for finding in findings for place in finding.where):
+        if place.cache != "output":
+            rows.setdefault(place.cache, set()).update(place.rows)
+    return rows
 
 
 def main():
@@ -136,19 +148,19 @@ def main():
             for tokens in (BUCKET, BUCKET - 1):
                 report = check("cpu" if device == "host" else device, body, piecewise, tokens)
                 causes = [f for f in report.findings if f.mechanism != "numeric-noise"]
-                mechanism, caches = predicted(body, piecewise, tokens < BUCKET)
-                found = {place.cache for f in causes for place in f.where if place.cache != "output"}
+                mechanism, rows = predicted(body, piecewise, tokens)
+                found = rows_of(causes)
                 names = {f.mechanism for f in causes}
-                good = names == ({mechanism} if mechanism else set()) and found == caches
+                line = next((pathlib.Path(f.source).name for f in causes if f.source), "-")
+                good = names == ({mechanism} if mechanism else set()) and found == rows
                 good = good and report.verdict == ("diverged" if mechanism else "agreed")
+                good = good and (line.startswith(f"{FILE}:") if mechanism else line == "-")
                 wrong += not good
-                rows = sum(len(place.rows) for f in causes for place in f.where if place.cache in caches)
                 said = ", ".join(f"{f.mechanism} ({f.status})" for f in causes) or "-"
                 said += ": " + ", ".join(sorted(found)) if found else ""
-                line = next((pathlib.Path(f.source).name for f in causes if f.source), "-")
                 print(
                     f"{body:4} {'piecewise' if piecewise else 'full':9} {tokens}/{BUCKET:<3} "
-                    f"{report.verdict:12} {said:42} {rows:4} {line:48} "
+                    f"{report.verdict:12} {said:42} {sum(map(len, found.values())):4} {line:48} "
                     f"{'as predicted' if good else 'NOT AS PREDICTED: ' + report.reason}"
                 )
                 if options.html:
