@@ -95,7 +95,7 @@ def require_same_memory(what: str, value: Any, cache: Any) -> None:
     array, like = describe(value), describe(cache)
     given, needed = _home(value, array), _home(cache, like)
     if given != needed:
-        raise TypeError(f"{what} is {given} and the caches are {needed}; give {needed} as well")
+        raise TypeError(f"{what} is {given}, and a cache is {needed}; give {needed} for both")
 
 
 def _home(value: Any, array: Array) -> str:

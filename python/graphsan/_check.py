@@ -139,8 +139,7 @@ def check(
             "capture= is for CUDA; leave it out on the host device, which captures the step itself"
         )
     for what, one in (opaque or {}).items():
-        if not _arrays.is_array(one):
-            raise TypeError(f"opaque `{what}` is of type {type(one).__name__}; give an array")
+        _arrays.require_same_memory(f"opaque `{what}`", one, next(iter(named.values())).tensor)
         if not (one.flags.c_contiguous if isinstance(one, np.ndarray) else one.is_contiguous()):
             raise ValueError(f"opaque `{what}` has gaps between its elements; give the whole array")
     hosted = HostedStep(

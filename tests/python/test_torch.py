@@ -50,6 +50,14 @@ def test_cpu_tensors_run_on_the_host_device():
     assert '"bf16"' in report.to_json()
 
 
+def test_arrays_of_two_frameworks_are_refused():
+    scene = TorchScene("cpu")
+    counter = np.zeros(4, np.int32)
+    for change in ({"opaque": {"n": counter}}, {"outputs": {"n": graphsan.Output(counter)}}):
+        with pytest.raises(TypeError, match="`n`.* NumPy array, .*give a torch tensor on cpu"):
+            graphsan.check(scene.step, **scene.arguments, **change)
+
+
 def test_index_put_with_a_slot_of_minus_one_is_found_on_cpu_tensors():
     def index_put(cache, rows, slots):
         cache.view(-1, DIM)[slots] = rows

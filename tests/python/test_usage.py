@@ -1,5 +1,8 @@
 """What is refused, and that the message says what to do."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 from scene import DIM, PAGE_SIZE, PAGES, STEPS
@@ -109,6 +112,32 @@ def test_a_step_of_any_keywords_gets_context_slots_and_inputs(scene):
 def test_opaque_state_that_is_no_array_or_has_gaps(scene):
     refused(scene, "give an array", TypeError, opaque={"counter": 3})
     refused(scene, "give the whole array", opaque={"counter": np.zeros((4, 4))[:, 0]})
+
+
+class FakeTensor:
+    """As torch's, as far as it is looked at before a check is refused."""
+
+    layout, device, dtype, shape = "strided", types.SimpleNamespace(type="cpu"), "torch.float32", (4,)
+
+    def data_ptr(self):
+        return 0
+
+    def stride(self):
+        return (1,)
+
+    def element_size(self):
+        return 4
+
+    def is_floating_point(self):
+        return True
+
+
+def test_a_tensor_among_numpy_caches(scene, monkeypatch):
+    torch = types.SimpleNamespace(Tensor=FakeTensor, strided="strided")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    match = "`n`.* is a torch tensor on .*give a NumPy array"
+    refused(scene, match, TypeError, opaque={"n": FakeTensor()})
+    refused(scene, match, TypeError, outputs={"n": graphsan.Output(FakeTensor())})
 
 
 def test_an_output_whose_buffer_cannot_hold_it(scene):
