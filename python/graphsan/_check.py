@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import weakref
@@ -173,15 +174,17 @@ def check(
 def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Report:
     library = _abi.library()
     handle = ctypes.c_void_p()
-    if cuda_device is None:
-        result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
-    else:
-        import torch
+    with contextlib.ExitStack() as during:
+        if cuda_device is not None:
+            import torch
 
-        with torch.cuda.device(cuda_device):
-            result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
+            during.enter_context(torch.cuda.device(cuda_device))
+        during.enter_context(hosted.interrupt.held())
+        result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
     why = library.graphsan_last_error().decode() if result != _abi.OK else ""
     stop, exception, notes = hosted.stop, hosted.exception, tuple(hosted.notes)
+    if stop is None and hosted.interrupt.seen:
+        stop = KeyboardInterrupt()
     hosted.close()
     if stop is not None:
         library.graphsan_report_free(handle)

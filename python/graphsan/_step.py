@@ -23,6 +23,7 @@ from ._declarations import (
     require_rows,
 )
 from ._inputs import RESERVED, InputBuffers, accepted
+from ._interrupt import Interrupt
 from ._outputs import OutputBuffers
 
 _ARMS = ("eager", "padded-eager", "graph")
@@ -63,6 +64,7 @@ class HostedStep:
         self._hooks = hooks
         self.exception: Optional[BaseException] = None
         self.stop: Optional[BaseException] = None
+        self.interrupt = Interrupt()
         self.notes: list[str] = []
         self._kernel_failure: Optional[str] = None
         self._graph_steps = 0  # prepared for the graph arm since the first capture
@@ -121,6 +123,8 @@ class HostedStep:
     def _guarded(self, body: Callable[[], Any]) -> int:
         """Runs what the library called; an exception becomes the failure of the call."""
         try:
+            if self.interrupt.seen:
+                raise KeyboardInterrupt
             if self._kernel_failure is not None:
                 failure, self._kernel_failure = self._kernel_failure, None
                 self._host.contents.fail(self._host, failure.encode())
@@ -142,7 +146,10 @@ class HostedStep:
         after the graph's own replays plant wrong values on purpose, and a kernel may trap on those."""
         where = "" if self._live_call is None else f" of step {self._live_call.step}"
         text = f"the launched function {kernel}{where} raised {_frames.in_one_line(error)}"
-        if self._captured_once and self._graph_steps > len(self._batches):
+        in_experiment = self._captured_once and self._graph_steps > len(self._batches)
+        if not isinstance(error, Exception):
+            self.stop = error  # such as KeyboardInterrupt: it ends the check wherever it is raised
+        elif in_experiment:
             self._note(f"in an experiment, {text}; it wrote nothing further")
             return
         if self._kernel_failure is None:
