@@ -113,12 +113,12 @@ class _Recorder:
     def end(self) -> None:
         if self._open is None or self._graph is None:
             return
-        opened, graph = self._open, self._graph
-        self._open = self._graph = None
+        graph = self._graph
         with warnings.catch_warnings():
             # A segment between two breaks may hold nothing.
             warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
-            opened.__exit__(None, None, None)
+            self._open.__exit__(None, None, None)
+        self._open = self._graph = None  # after it: where it raises, give_up() has the capture to end
         graph.instantiate()
         self.graphs.append(graph)
         self.pieces.append(Piece(graph.raw_cuda_graph(), graph.raw_cuda_graph_exec(), "", None))
