@@ -253,7 +253,8 @@ typedef struct graphsan_plugin_table {
   int (*reset)(void* self, void* stream);
   /* Optional: writes the rows of the context that was there before step 0. */
   int (*history)(void* self, void* stream);
-  /* Optional: inputs and outputs of a call. `call->stream` is null, and nothing may be issued. */
+  /* Optional: inputs and outputs of a call. Without inputs nothing proves that the steps' inputs
+   * differ, and no check agrees. `call->stream` is null, and nothing may be issued. */
   int (*inputs)(void* self, const graphsan_call* call, const graphsan_input** out, int32_t* count);
   int (*outputs)(void* self, const graphsan_call* call, const graphsan_output** out,
                  int32_t* count);

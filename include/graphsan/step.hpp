@@ -48,8 +48,9 @@ class Step {
   virtual void reset(void* /*stream*/) {}
   /// Writes the rows of the context that was there before step 0.
   virtual void history(void* /*stream*/) {}
-  /// The inputs of a call, each with memory for `call.lanes()` lanes. Asked for at any time;
-  /// `call.stream` is null, and nothing may be issued.
+  /// The inputs of a call, each with memory for `call.lanes()` lanes. Without any, nothing proves
+  /// that the steps' inputs differ, and no check agrees. Asked for at any time; `call.stream` is
+  /// null, and nothing may be issued.
   [[nodiscard]] virtual std::vector<Input> inputs(const Call& /*call*/) { return {}; }
   /// The outputs of a call, each with memory for `call.tokens` lanes: pad lanes are not compared.
   /// Asked for before the call's run(), in the same way.
