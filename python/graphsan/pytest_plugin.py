@@ -9,9 +9,11 @@ is set.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import re
+import warnings
 from typing import Any, Callable, Optional
 
 import pytest
@@ -53,10 +55,23 @@ class GraphSan:
             raise
         self.reports.append(report)
         if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            number = "" if len(self.reports) == 1 else f"-{len(self.reports)}"
-            report.to_html(self._folder / f"{self._test}{number}.html")
+            self._write(report, self._folder)
         return report
+
+    def _write(self, report: Report, folder: pathlib.Path) -> None:
+        """Writes the page; a test does not fail for want of one."""
+        number = "" if len(self.reports) == 1 else f"-{len(self.reports)}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            report.to_html(folder / f"{self._test}{number}.html")
+        except OSError as error:
+            warnings.warn(
+                pytest.PytestWarning(
+                    f"no page of the report was written: {error}; give --graphsan-html a folder that can "
+                    "be written"
+                ),
+                stacklevel=3,
+            )
 
     def assert_graph_safe(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         __tracebackhide__ = True
@@ -72,9 +87,14 @@ class GraphSan:
         pytest.skip(f"no GPU: {problem}")
 
 
+def _page_name(test: str) -> str:
+    """A file's name, without its ending: of at most 170 bytes, and another for each test."""
+    readable = re.sub(r"[^\w.=-]+", "_", test, flags=re.ASCII).strip("_")[:160]
+    return f"{readable}-{hashlib.sha256(test.encode()).hexdigest()[:8]}"
+
+
 @pytest.fixture
 def graphsan(request: pytest.FixtureRequest) -> GraphSan:
     """Checks steps under CUDA graphs; see GraphSan."""
     folder = request.config.getoption("--graphsan-html")
-    name = re.sub(r"[^\w.=-]+", "_", request.node.nodeid).strip("_")
-    return GraphSan(pathlib.Path(folder) if folder else None, name)
+    return GraphSan(pathlib.Path(folder) if folder else None, _page_name(request.node.nodeid))

@@ -68,8 +68,26 @@ def test_a_fault_fails_with_the_finding(run):
 def test_html_writes_one_page_a_test(run, pytester):
     run(PASSES + FAILS, "--graphsan-html=reports").assert_outcomes(passed=1, failed=1)
     pages = sorted(pytester.path.glob("reports/*.html"))
-    assert [page.name.split("test_")[-1] for page in pages] == ["sound.html", "wraps.html"]
+    assert [page.name.split("test_")[-1].split("-")[0] for page in pages] == ["sound", "wraps"]
     assert all("<!doctype html" in page.read_text().lower() for page in pages)
+
+
+def test_each_test_has_a_page_of_its_own_whatever_its_name(run, pytester):
+    names = ["x/y", "x y", "x_y", "long" * 100, "é" * 200]
+    result = run(
+        f"import pytest\n\n@pytest.mark.parametrize('name', {names!r}, ids={names!r})"
+        + PASSES.replace("graphsan, scene", "graphsan, scene, name"),
+        "--graphsan-html=reports",
+    )
+    result.assert_outcomes(passed=5)
+    assert len(list(pytester.path.glob("reports/*.html"))) == 5
+
+
+def test_a_page_that_cannot_be_written_is_a_warning(run, pytester):
+    (pytester.path / "reports").write_text("no folder")
+    result = run(PASSES, "--graphsan-html=reports")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*PytestWarning: no page of the report was written*"])
 
 
 @pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
