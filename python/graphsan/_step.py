@@ -380,7 +380,7 @@ class HostedStep:
                 _abi.Input(
                     ctypes.sizeof(_abi.Input),
                     name.replace("_", " ").encode(),
-                    self._backend.on_device(array.address),
+                    self._backend.place(f"input `{name}`", array),
                     lane_bytes,
                     array.strides[0] if lanes > 1 else 0,
                     _abi.DTYPES[array.dtype or "u8"],

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import _abi, _frames
+from . import _abi, _arrays, _frames
 from ._context import Context
 
 
@@ -118,7 +118,8 @@ class _Recorder:
             # A segment between two breaks may hold nothing.
             warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
             self._open.__exit__(None, None, None)
-        self._open = self._graph = None  # after it: where it raises, give_up() has the capture to end
+        # Not before: where that raises, give_up() has the capture to end.
+        self._open = self._graph = None
         graph.instantiate()
         self.graphs.append(graph)
         self.pieces.append(Piece(graph.raw_cuda_graph(), graph.raw_cuda_graph_exec(), "", None))
@@ -223,6 +224,9 @@ class CudaBackend:
 
     def on_device(self, address: int) -> int:
         return address
+
+    def place(self, what: str, array: _arrays.Array) -> int:
+        return array.address
 
     def upload(self, value: Any) -> None:
         """As adopt()."""

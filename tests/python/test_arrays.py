@@ -45,6 +45,26 @@ def test_an_array_that_is_declared_in_part_is_refused(scene):
     assert graphsan.check(step, **{**scene.arguments, "caches": {"key": kv[1]}}).exit_code != 4
 
 
+def test_an_input_that_is_declared_in_part_is_refused(scene):
+    slots, state = np.full(4, -1, np.int64), np.zeros(4, np.float32)
+
+    def prepare(ctx, rows, slot_mapping):
+        slots[:] = -1
+        slots[: len(slot_mapping)] = slot_mapping
+        return {
+            "rows": np.resize(rows, (ctx.lanes, DIM)),
+            "slot_mapping": slots[: ctx.lanes],
+            "state": state[: ctx.lanes],
+        }
+
+    def step(ctx, rows, slot_mapping, state):
+        scene.step(ctx, rows, slot_mapping)
+
+    report = graphsan.check(step, prepare=prepare, opaque={"n": state[1:2]}, **scene.arguments)
+    assert report.exit_code == 4, report
+    assert "input `state` lies only partly in what is declared (n)" in report.failure.what
+
+
 @pytest.mark.parametrize("shape", ["broadcast over lanes", "broadcast in a lane", "every other", "back"])
 def test_an_input_whose_lanes_are_not_whole_is_left_out_with_a_note(scene, shape):
     slots, values = np.full(4, -1, np.int64), np.ones((4, DIM), np.float32)
