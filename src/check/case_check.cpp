@@ -78,14 +78,18 @@ void note_unexplained(model::CaseReport& report, const std::vector<diagnose::Row
                   rows.size(), place, first.step));
 }
 
+ProofNeeds needs_of(const step::StepDescription& description, const CaseRequest& request) {
+  return {description.selects_blocks, description.block_size, description.top_k,
+          !request.plugin.empty()};
+}
+
 /// Completes a case by a diagnosis and its verdict.
-void conclude(model::CaseReport& report, diagnose::Diagnosis diagnosis,
-              const step::StepDescription& description) {
+void conclude(model::CaseReport& report, diagnose::Diagnosis diagnosis, const ProofNeeds& needs) {
   report.findings = std::move(diagnosis.findings);
   report.ruled_out = std::move(diagnosis.ruled_out);
   report.experiments = std::move(diagnosis.experiments);
   note_unexplained(report, diagnosis.unexplained);
-  judge(report, {description.selects_blocks, description.block_size, description.top_k});
+  judge(report, needs);
 }
 
 /// What is reported where an experiment ended the process.
@@ -96,13 +100,21 @@ void note_lost(model::CaseReport& report, const std::string& experiment, const s
       experiment, words));
 }
 
-/// The case as the comparison alone has it: foreign code is about to be captured once more.
+/// The case as the comparison alone has it: foreign code is about to be captured once more. Nothing
+/// is known of nodes and launches yet, so that no mechanism is named but that values are rounded
+/// otherwise.
 model::CaseReport untraced(model::CaseReport report, const run::CaseRun& run,
-                           const step::Step& step) {
+                           const ProofNeeds& needs) {
   report.facts = run.facts;
   report.timing = run.timing;
   report.not_covered = run.not_covered;
-  conclude(report, {}, step.description());
+  diagnose::Diagnosis known;
+  diagnose::Diagnosis diagnosis = diagnose::diagnose(run.facts, probes::builtin_probes(), nullptr,
+                                                     "no experiment: the case ended before it");
+  for (model::Finding& finding : diagnosis.findings) {
+    if (excuses_all(finding)) known.findings.push_back(std::move(finding));
+  }
+  conclude(report, std::move(known), needs);
   return report;
 }
 
@@ -116,8 +128,9 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
   options.carry = request.carry;
   options.capture_over_history = request.config.capture_at == step::minimax_m3::CaptureAt::kLive;
   run::CaseRun run = run::run_case(runner, options);
+  const ProofNeeds needs = needs_of(step.description(), request);
   run.facts.capture_metadata = capture_metadata(request);
-  if (watch.on_draft && !request.plugin.empty()) watch.on_draft(untraced(report, run, step));
+  if (watch.on_draft && !request.plugin.empty()) watch.on_draft(untraced(report, run, needs));
   diagnose::add_trace_facts(runner, run);
   report.facts = run.facts;
   report.timing = run.timing;
@@ -135,14 +148,14 @@ void run_and_diagnose(CaseResult& result, device::Device& device, const CaseRequ
     conclude(judged,
              diagnose::diagnose(report.facts, probes, nullptr,
                                 "no experiment: the one that was begun did not come to an end"),
-             step.description());
+             needs);
     return judged;
   };
   WatchedExperiments experiments{inner, watch.experiments, [&] {
                                    if (watch.on_draft) watch.on_draft(draft());
                                  }};
   try {
-    conclude(report, diagnose::diagnose(report.facts, probes, &experiments), step.description());
+    conclude(report, diagnose::diagnose(report.facts, probes, &experiments), needs);
   } catch (const std::exception& error) {
     if (!experiments.under_way()) throw;
     report = draft();

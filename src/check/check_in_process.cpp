@@ -23,12 +23,18 @@ CaseResult run_case(device::Device& device, const CheckOptions& options, int ind
   CaseWatch watch;
   watch.observer = &nobody;
   std::optional<model::CaseReport> before;
+  std::optional<model::CaseReport> draft;
+  watch.on_draft = [&](const model::CaseReport& report) { draft = report; };
   for (;;) {
     CaseResult result = check_case(device, options.cases.at(static_cast<std::size_t>(index)), index,
                                    options.factory, watch);
     const bool again =
         result.lost_in && !result.device_lost && watch.experiments.left_out.size() < kMostLeftOut &&
         watch.experiments.left_out.emplace(*result.lost_in, result.lost_words).second;
+    if (result.report.failure && draft) {
+      result.report = better_of(std::move(*draft), std::move(result.report));
+    }
+    draft.reset();
     if (before) result.report = better_of(std::move(*before), std::move(result.report));
     if (!again) return result;
     before = std::move(result.report);

@@ -55,7 +55,6 @@ bool is_finding(const model::Finding& finding, std::initializer_list<std::string
   return std::find(mechanisms.begin(), mechanisms.end(), finding.mechanism) != mechanisms.end();
 }
 
-/// Every difference is rounding or a tie, as the findings say.
 bool is_harmless(const model::CaseReport& report) {
   return !report.findings.empty() && report.facts.rows_dropped == 0 &&
          std::all_of(report.findings.begin(), report.findings.end(),
@@ -70,15 +69,45 @@ bool is_wrong_everywhere(const model::CaseReport& report) {
       [](const model::Finding& finding) { return is_finding(finding, {"wrong-everywhere"}); });
 }
 
+/// Tokens of the longest context that a lane of the run has; nothing where a foreign step tells no
+/// positions.
+std::optional<std::int64_t> context_of(const model::CaseReport& report, const ProofNeeds& needs) {
+  if (!needs.foreign) return report.config.context;
+  std::int64_t last = -1;
+  for (const model::StepFacts& step : report.facts.steps) {
+    for (const model::Lane& lane : step.lanes) {
+      if (lane.real) last = std::max(last, lane.position);
+    }
+  }
+  return last < 0 ? std::nullopt : std::optional{last + 1};
+}
+
+std::optional<std::string> untested_selection(const model::CaseReport& report,
+                                              const ProofNeeds& needs) {
+  const std::int64_t selected = static_cast<std::int64_t>(needs.top_k) * needs.block_size;
+  const std::optional<std::int64_t> context = context_of(report, needs);
+  if (!needs.selects_blocks || !context || *context > selected) return std::nullopt;
+  const std::string remedy =
+      needs.foreign
+          ? "Give a lane a position of " + std::to_string(selected) + " or more, with its history"
+          : "Use --context " + std::to_string(2 * selected);
+  return "the context of " + std::to_string(*context) +
+         " tokens has no more blocks than top-k selects, so the selection was not tested. " +
+         remedy;
+}
+
 /// What is lacking for "agreed", or nothing.
 std::optional<std::string> missing_proof(const model::CaseReport& report, const ProofNeeds& needs) {
   const Facts& facts = report.facts;
   if (facts.replays == 0) {
-    return "no step was replayed as a graph: the mode runs all of them eagerly. Choose another "
-           "--mode, or a smaller batch";
+    return needs.foreign ? "no step was replayed as a graph: each batch names a reason to run "
+                           "eagerly. Give one none"
+                         : "no step was replayed as a graph: the mode runs all of them eagerly. "
+                           "Choose another --mode, or a smaller batch";
   }
   if (facts.replays < 2) {
-    return "one replay proves little: inputs must change between replays. Use --steps 2 or more";
+    return std::string{"one replay proves little: inputs must change between replays. "} +
+           (needs.foreign ? "Give the step 2 batches or more" : "Use --steps 2 or more");
   }
   if (report.config.carry && left_by_capture(facts)) {
     return "warm-up or capture left rows as they are, and with --carry a write of the same bytes "
@@ -101,18 +130,17 @@ std::optional<std::string> missing_proof(const model::CaseReport& report, const 
              "neither did eager";
     }
   }
-  if (inputs.size() < 2) return "the inputs were the same for every replay";
-  if (needs.selects_blocks &&
-      report.config.context <= static_cast<std::int64_t>(needs.top_k) * needs.block_size) {
-    return "the context of " + std::to_string(report.config.context) +
-           " tokens has no more blocks than top-k selects, so the selection was not tested. Use "
-           "--context " +
-           std::to_string(2 * static_cast<std::int64_t>(needs.top_k) * needs.block_size);
+  if (inputs == std::set<std::uint64_t>{0}) {
+    return "the step declares no inputs, so nothing shows that they changed between replays. "
+           "Declare what prepare() refills";
   }
-  return std::nullopt;
+  if (inputs.size() < 2) return "the inputs were the same for every replay";
+  return untested_selection(report, needs);
 }
 
 }  // namespace
+
+bool excuses_all(const model::Finding& finding) { return is_finding(finding, {"numeric-noise"}); }
 
 void judge(model::CaseReport& report, const ProofNeeds& needs) {
   const Facts& facts = report.facts;

@@ -47,6 +47,7 @@ struct Worker {
   int case_index = -1;
   bool reported = false;  ///< the case has its report
   std::string phase = "set-up";
+  bool opened = false;  ///< its device; a phase began since
   int step = -1;
   std::string draft;       ///< the case as judged without experiments, once there is one
   std::string experiment;  ///< the one under way, or empty
@@ -138,6 +139,7 @@ class Supervisor {
   void check_watchdogs();
   void report_progress(const Worker& worker) const;
   void add_case(model::CaseReport report);
+  void add_reported(Worker& worker, model::CaseReport report);
   void keep_drafts();
   /// Has the worker's case run once more without the experiment at which it died; false where that
   /// was done often enough.
@@ -207,7 +209,7 @@ void Supervisor::add_case(model::CaseReport report) {
 }
 
 void Supervisor::report_progress(const Worker& worker) const {
-  if (!options_.on_progress) return;
+  if (!options_.on_progress || worker.case_index < 0) return;
   options_.on_progress({done_, result_.cases.size(), worker.case_index, worker.phase, worker.step});
 }
 
@@ -228,6 +230,7 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
     }
     case FrameType::kPhase: {
       const auto [phase, step] = split_line(frame.payload);
+      worker.opened = true;
       worker.phase = phase;
       worker.step = std::stoi(step);
       report_progress(worker);
@@ -248,9 +251,8 @@ void Supervisor::handle(Worker& worker, const Frame& frame) {
       break;
     case FrameType::kCase:
       worker.reported = true;
-      worker.draft.clear();
       worker.experiment.clear();
-      add_case(with_draft(record::case_from_json(frame.payload)));
+      add_reported(worker, record::case_from_json(frame.payload));
       report_progress(worker);
       break;
     case FrameType::kIdle:
@@ -268,7 +270,11 @@ void Supervisor::bury(std::size_t index) {
   ::waitpid(worker->pid, &status, 0);
   const std::string words = death_words(status, *worker, options_.watchdog_seconds);
   if (!worker->ready && ++fruitless_starts_ >= 3) {
-    throw std::runtime_error{"no worker process can open the device: " + words};
+    throw std::runtime_error{!worker->opened
+                                 ? "no worker process can open the device: " + words
+                                 : "the step ends its process when it is loaded or made (phase " +
+                                       worker->phase + "): " + words +
+                                       "; load its library in a program of your own to find where"};
   }
   if (worker->case_index < 0 || worker->reported) return;
   if (!worker->draft.empty()) drafts_.try_emplace(worker->case_index, worker->draft);
@@ -285,6 +291,13 @@ bool Supervisor::retry_without(const Worker& worker, const std::string& words) {
   left_out.emplace(worker.experiment, "it costs the process that runs the case: " + words);
   retries_.push_back(worker.case_index);
   return true;
+}
+
+void Supervisor::add_reported(Worker& worker, model::CaseReport report) {
+  // A case that failed after the comparison keeps what the comparison saw.
+  if (report.failure && !worker.draft.empty()) drafts_.try_emplace(report.index, worker.draft);
+  worker.draft.clear();
+  add_case(with_draft(std::move(report)));
 }
 
 model::CaseReport Supervisor::with_draft(model::CaseReport report) {

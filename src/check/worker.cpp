@@ -93,10 +93,11 @@ int serve_cases(const WorkerSetup& setup, int commands, int events) {
                                   fmt::format("{}\n{}", error.what(), error.remedy())));
     return 1;
   }
+  PhaseSender sender{events};
+  sender.on_event({.key = {}, .body = model::PhaseStarted{model::Phase::kSetUp}});
   if (!admit_all(setup, *device, events)) return 1;
   const std::string environment = encode_environment(describe_environment(*device));
   if (!write_frame(events, FrameType::kEnvironment, environment)) return 1;
-  PhaseSender sender{events};
   Served served = Served::kGoOn;
   while (served == Served::kGoOn) {
     const std::optional<Command> command = read_command(commands);

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "check/check_in_process.hpp"
 #include "check/run_check.hpp"
 #include "record/recording.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -68,10 +69,19 @@ class MortalStep final : public WrappedStep {
   }
   void prepare(int step, step::Arm arm, device::StreamRef stream) override {
     if (fate_ == "illegal access" && arm == step::Arm::kGraph && step == 1) write_to_nowhere();
+    replays_ = replays_ || (arm == step::Arm::kGraph && step == 1);
     WrappedStep::prepare(step, arm, stream);
+  }
+  /// Asked for by what looks at the graph once the arms have been compared.
+  [[nodiscard]] device::AddressMap addresses() const override {
+    if (replays_ && fate_ == "loses the device later") {
+      throw device::DeviceError{device::ErrorKind::kSticky, "the context is gone"};
+    }
+    return WrappedStep::addresses();
   }
 
  private:
+  bool replays_ = false;
   std::string fate_;
   int captures_ = 0;
 };
@@ -258,6 +268,56 @@ TEST(Supervisor, LetsNoSecondRunOfACaseTakeBackWhatTheFirstSaw) {
   EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("the next run said \"agreed\"")));
 }
 
+/// A case as of a step of somebody's own, which is captured once more after the comparison.
+CheckOptions foreign_case(const std::string& fate, step::minimax_m3::WritePath path) {
+  CaseRequest request = small_case(fate, path);
+  request.plugin = "libmortal.so";
+  CheckOptions options = options_for({request});
+  options.factory = [fate](device::Device& device, const CaseRequest& of) {
+    CaseRequest built_in = of;
+    built_in.plugin.clear();
+    return std::make_unique<MortalStep>(check::make_builtin_step(device, built_in), fate);
+  };
+  return options;
+}
+
+void expect_kept_divergence(const RunReport& report) {
+  ASSERT_EQ(report.cases.size(), 1U);
+  EXPECT_EQ(report.cases[0].verdict, Verdict::kDiverged) << report.cases[0].reason;
+  EXPECT_THAT(report.cases[0].notes, testing::Contains(HasSubstr("the context is gone")));
+}
+
+TEST(Supervisor, KeepsWhatTheComparisonSawWhereTheDeviceIsLostAfterIt) {
+  expect_kept_divergence(check::run_check(
+      foreign_case("loses the device later", step::minimax_m3::WritePath::kInsertKvA)));
+}
+
+TEST(CheckInProcess, KeepsWhatTheComparisonSawWhereTheDeviceIsLostAfterIt) {
+  expect_kept_divergence(check::check_in_process(
+      foreign_case("loses the device later", step::minimax_m3::WritePath::kInsertKvA)));
+}
+
+void expect_failure(const CheckOptions& options) {
+  const RunReport report = check::run_check(options);
+  ASSERT_EQ(report.cases.size(), 1U);
+  EXPECT_EQ(report.cases[0].verdict, Verdict::kInconclusive) << report.cases[0].reason;
+  EXPECT_TRUE(report.cases[0].failure.has_value());
+  EXPECT_EQ(report.exit_code, 4);
+}
+
+TEST(Supervisor, CallsASoundStepThatLosesTheDeviceLaterAFailure) {
+  expect_failure(foreign_case("loses the device later", step::minimax_m3::WritePath::kTwoStep));
+}
+
+TEST(Supervisor, CallsNoRoundingADivergenceWhereTheDeviceIsLostAfterTheComparison) {
+  CheckOptions options =
+      foreign_case("loses the device later", step::minimax_m3::WritePath::kTwoStep);
+  options.cases[0].fault = "numeric-noise";
+  options.cases[0].config.bucket = 4;
+  options.cases[0].config.tokens = 3;
+  expect_failure(options);
+}
+
 /// Is right or wrong as asked, and dies when it goes.
 class LateStep final : public WrappedStep {
  public:
@@ -349,6 +409,7 @@ TEST(Supervisor, GivesUpAfterThreeWorkersThatCannotStart) {
     static_cast<void>(check::run_check(options));
     FAIL() << "no worker was ever ready";
   } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("phase set-up"));
     EXPECT_THAT(error.what(), HasSubstr("ended with status 7"));
   }
 }

@@ -9,6 +9,7 @@ namespace {
 using model::CaseReport;
 using model::Verdict;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr check::ProofNeeds kNeeds{.selects_blocks = true, .block_size = 128, .top_k = 16};
 
@@ -121,6 +122,38 @@ TEST(Judge, IsInconclusiveWhenTheContextHasNoMoreBlocksThanAreSelected) {
   expect_lack(report, "Use --context 4096");
   report.config.context = 16 * 128 + 1;
   EXPECT_EQ(judged(report).verdict, Verdict::kAgreed);
+}
+
+TEST(Judge, AsksForInputsWhereNoneAreDeclared) {
+  CaseReport report = proven();
+  for (model::StepFacts& step : report.facts.steps) step.input_digest = 0;
+  expect_lack(report, "declares no inputs");
+}
+
+TEST(Judge, TakesTheContextOfAForeignStepFromItsPositions) {
+  check::ProofNeeds needs = kNeeds;
+  needs.foreign = true;
+  CaseReport report = proven();
+  report.config.context = 0;
+  EXPECT_EQ(judged(report, needs).verdict, Verdict::kAgreed);
+  model::Lane lane;
+  lane.real = true;
+  lane.position = 16 * 128 - 1;
+  report.facts.steps[1].lanes = {lane};
+  expect_lack(report, "the context of 2048 tokens", needs);
+  expect_lack(report, "a position of 2048 or more", needs);
+  report.facts.steps[1].lanes[0].position = 16 * 128;
+  EXPECT_EQ(judged(report, needs).verdict, Verdict::kAgreed);
+}
+
+TEST(Judge, NamesNoOptionOfTheCommandLineToAForeignStep) {
+  check::ProofNeeds needs = kNeeds;
+  needs.foreign = true;
+  CaseReport report = proven();
+  for (const std::uint64_t replays : {0U, 1U}) {
+    report.facts.replays = replays;
+    EXPECT_THAT(judged(report, needs).reason, Not(HasSubstr("--")));
+  }
 }
 
 TEST(Judge, AsksForNoContextOfAStepThatSelectsNothing) {
