@@ -49,8 +49,22 @@ std::vector<model::Where> places(
   return where;
 }
 
-/// All that differs is that eager, and the graph with it, leaves the slot mapping.
+/// Eager leaves out rows that the graph, and the graph alone, writes as the slot mapping names
+/// them.
+bool graph_writes_what_eager_leaves_out(const Facts& facts) {
+  const bool left_out =
+      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
+        return row.row_class == model::RowClass::kEagerMissing;
+      });
+  const bool graph_is_right =
+      std::all_of(facts.writes.begin(), facts.writes.end(),
+                  [](const model::WriteSets& sets) { return sets.graph == sets.expected; });
+  return left_out && graph_is_right && !facts.rows.empty() && facts.rows_dropped == 0;
+}
+
+/// All that differs is that eager leaves the slot mapping, with the graph or without it.
 bool only_eager_rows(const Facts& facts) {
+  if (graph_writes_what_eager_leaves_out(facts)) return true;
   const bool eager_only =
       std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
         return row.row_class == model::RowClass::kEagerMissing ||
@@ -70,17 +84,23 @@ Suspicion eager_places(const Facts& facts) {
   Suspicion suspicion = suspect(facts, "wrong-everywhere", {});
   suspicion.finding.first_step = facts.rows.front().step;
   suspicion.finding.where = where_of(facts, facts.rows);
+  const bool graph_is_right = graph_writes_what_eager_leaves_out(facts);
   suspicion.finding.summary =
-      "eager is wrong too: it does not write the rows that the slot mapping names, and the graph "
-      "does what eager does. The graph is not to blame";
+      graph_is_right
+          ? "eager is wrong: it does not write rows that the slot mapping names, and the graph "
+            "does "
+            "write them. The graph is not to blame"
+          : "eager is wrong too: it does not write the rows that the slot mapping names, and the "
+            "graph does what eager does. The graph is not to blame";
   std::size_t missing = 0;
   for (const model::RowDifference& row : facts.rows) {
     missing += row.row_class == model::RowClass::kEagerMissing ? 1 : 0;
   }
   suspicion.finding.evidence.push_back(fmt::format(
-      "eager leaves {} rows that the slot mapping names, and writes {} that it does not; "
-      "the graph writes the same rows with the same bytes",
-      missing, facts.rows.size() - missing));
+      "eager leaves {} rows that the slot mapping names, and writes {} that it does not; the graph "
+      "writes {}",
+      missing, facts.rows.size() - missing,
+      graph_is_right ? "all that it names" : "the same rows with the same bytes"));
   suspicion.finding.status = model::FindingStatus::kConfirmed;
   suspicion.finding.experiment = "eager's write set compared with the slot mapping";
   suspicion.finding.fix = fix_text();

@@ -234,6 +234,8 @@ TEST(BuildChain, RowsThatEagerItselfLeavesOutBreakNoLink) {
   test::lose_row(facts, 0, test::kKey0, 0);
   facts.rows.back().row_class = model::RowClass::kEagerMissing;
   EXPECT_TRUE(chain_of(facts).empty());
+  facts.outputs = {output(0, 0, 0.25)};
+  EXPECT_TRUE(chain_of(facts).empty());
 }
 
 }  // namespace

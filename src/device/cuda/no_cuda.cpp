@@ -4,7 +4,7 @@ namespace graphsan::device {
 
 CudaAvailability cuda_availability() {
   return CudaAvailability{false, "this build has no CUDA support",
-                          "install the CUDA toolkit and configure again, or use the host device"};
+                          "install the CUDA toolkit and build again, or use the host device"};
 }
 
 namespace {
