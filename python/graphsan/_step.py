@@ -329,8 +329,9 @@ class HostedStep:
         for one in caches:
             one.data = self._backend.on_device(one.data)
         held = (_abi.State * max(1, len(states)))(*states)
-        self._keep["describe"] = (caches, held)
-        out.name = self._name.encode()
+        name = self._name.encode()
+        self._keep["describe"] = (caches, held, name)
+        out.name = name
         out.steps = len(self._batches)
         out.cache_count = len(caches)
         out.caches = caches
@@ -351,8 +352,11 @@ class HostedStep:
         out.index_slots = pointer(batch.index_slot_mapping, ctypes.c_int64)
         out.sequences = pointer(batch.sequences, ctypes.c_int32)
         out.positions = pointer(batch.positions, ctypes.c_int64)
-        out.kind = batch.kind.encode()
-        out.eager_reason = batch.eager_reason.encode() if batch.eager_reason else None
+        kind = batch.kind.encode()
+        reason = batch.eager_reason.encode() if batch.eager_reason else None
+        self._keep["batch"] = (kind, reason)
+        out.kind = kind
+        out.eager_reason = reason
 
     def _inputs(self, call: Any, out: Any, count: Any) -> None:
         arm = _ARMS[call.arm]
