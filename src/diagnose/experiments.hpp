@@ -50,8 +50,7 @@ enum class Change : std::uint8_t {
   /// confirm it.
   kTryScalars,
   /// The named pointer fields of the given nodes set to the buffers that the padded-eager arm
-  /// passes
-  /// in that step. Sham: set to what they are.
+  /// passes in that step. Sham: set to what they are.
   kPatchPointers,
   /// As kPoisonPadLanes, for what must not depend on pad lanes. Effect: what does not change.
   kPadLanesDoNotMatter,
