@@ -244,6 +244,16 @@ class CheckOptions(Structure):
     ]
 
 
+def encoded(text: str) -> bytes:
+    """A text of the caller's for the library: UTF-8, whatever it holds."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def decoded(text: Optional[bytes]) -> str:
+    """A text of the library's; empty where it has none."""
+    return (text or b"").decode("utf-8", "replace")
+
+
 def library_path() -> str:
     """The library that this process uses: GRAPHSAN_LIBRARY, or the one inside the package."""
     chosen = os.environ.get("GRAPHSAN_LIBRARY")

@@ -7,12 +7,10 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
-from . import _abi, _arrays, _frames, _kernels
+from . import _abi, _arrays, _kernels
 from ._context import Context
-
-
-class StepFailure(RuntimeError):
-    """GraphSan refused what the step asked for; the report says why in the device's own words."""
+from ._failures import Failures, StepFailure
+from ._labels import Labels
 
 
 class HostBackend:
@@ -28,18 +26,16 @@ class HostBackend:
     def __init__(
         self,
         tensors: bool,
-        failed: Callable[[str, BaseException], None],
+        failures: Failures,
         live: Callable[[Context, int], contextlib.AbstractContextManager[None]],
-        guard: Callable[[Callable[[], Any]], int],
         source_lines: bool,
     ):
         self.memory = _arrays.NumpyMemory(tensors)
         self.launches = 0
-        self._kernels = _kernels.Kernels(failed, self.place)
+        self._kernels = _kernels.Kernels(failures.kernel_failed, self.place)
         self._live = live
-        self._guard = guard
-        self._source_lines = source_lines
-        self._label: Optional[str] = None
+        self._failures = failures
+        self._labels = Labels(source_lines)
         self._host: Any = None
         # Host memory [first, last), where its twin is, and what it was declared as.
         self._twins: list[tuple[int, int, int, str]] = []
@@ -72,7 +68,7 @@ class HostBackend:
             size = (
                 -(-(last - first) // 16) * 16
             )  # rows of guard zones are hashed faster when aligned
-            twin = self._host.contents.allocate(self._host, name.encode(), size)
+            twin = self._host.contents.allocate(self._host, _abi.encoded(name), size)
             if not twin:
                 raise StepFailure(f"no memory is left for the {last - first} bytes of {name}")
             self._twins.append((first, last, twin, name))
@@ -105,10 +101,9 @@ class HostBackend:
         (self._in_flight if context.arm == "eager" else self._kept).append(values)
 
     def _name_line(self, context: Context) -> None:
-        if not self._source_lines and self._label is None:
-            return
-        text = self._label or _frames.caller_line()
-        self._host.contents.label(self._host, context.stream, text.encode())
+        text = self._labels.current()
+        if text is not None:
+            self._host.contents.label(self._host, context.stream, _abi.encoded(text))
 
     def launch(
         self,
@@ -136,24 +131,21 @@ class HostBackend:
         self.launch(context, self.memory.assign, (to, value), {})
 
     def label(self, context: Context, text: Optional[str]) -> None:
-        self._label = text
+        self._labels.own = text
 
     def eager_break(self, context: Context, name: str, op: Callable[[], Any]) -> None:
         if self.immediate:
             op()
             return
 
-        def run(_argument: int, stream: int) -> int:
-            def body() -> None:
-                with self._live(context, stream or 0):
-                    op()
+        def body(stream: int) -> None:
+            with self._live(context, stream):
+                op()
 
-            return self._guard(body)
-
-        callback = _abi.OP(run)
+        callback = self._failures.operation(body)
         self._ops.append(callback)
         if self._host.contents.run_eagerly(
-            self._host, context.stream, name.encode(), callback, None
+            self._host, context.stream, _abi.encoded(name), callback, None
         ):
             raise StepFailure(f"the op {name} that runs eagerly failed")
 
@@ -163,7 +155,7 @@ class HostBackend:
 
     @contextlib.contextmanager
     def labelled(self, stream: int) -> Iterator[None]:
-        self._label = None
+        self._labels.own = None
         yield
 
     def settle(self, stream: int) -> None:
@@ -173,7 +165,6 @@ class HostBackend:
         self._in_flight.clear()
 
     def write_output(self, context: Context, to: Any, value: Any) -> None:
-        before, self._label = self._label, "graphsan: output"
-        self.launch(context, self.memory.assign, (to, value), {})
-        self._label = before
+        with self._labels.output():
+            self.launch(context, self.memory.assign, (to, value), {})
         self.launches -= 1

@@ -179,13 +179,14 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
             import torch
 
             during.enter_context(torch.cuda.device(cuda_device))
-        during.enter_context(hosted.interrupt.held())
+        during.enter_context(hosted.failures.interrupt.held())
         result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
     why = library.graphsan_last_error().decode() if result != _abi.OK else ""
-    stop, exception, notes = hosted.stop, hosted.exception, tuple(hosted.notes)
-    if stop is None and hosted.interrupt.seen:
-        stop = KeyboardInterrupt()
+    failures = hosted.failures
     hosted.close()
+    stop = failures.stop
+    if stop is None and failures.interrupt.seen:
+        stop = KeyboardInterrupt()
     if stop is not None:
         library.graphsan_report_free(handle)
         raise stop
@@ -199,15 +200,21 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
     def text_as(format: str) -> str:
         return library.graphsan_report_text(handle, format.encode()).decode()  # type: ignore[no-any-return]
 
-    report = Report(text_as, exception, notes)
+    report = Report(text_as, failures.exception, tuple(failures.notes))
     weakref.finalize(report, library.graphsan_report_free, handle)
+    return report
+
+
+def require_agreed(report: Report) -> Report:
+    """Raises AssertionError, whose message is the finding, unless the verdict is "agreed"."""
+    __tracebackhide__ = True
+    if report.verdict != "agreed":
+        raise AssertionError(report.explain()) from report.exception
     return report
 
 
 def assert_graph_safe(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """check() for tests: raises AssertionError, whose message is the finding, unless the verdict is
     "agreed". "inconclusive" and "hazard" fail too: nothing was proven, or a fault lies in wait."""
-    report = check(step, *args, **kwargs)
-    if report.verdict != "agreed":
-        raise AssertionError(report.explain()) from report.exception
-    return report
+    __tracebackhide__ = True
+    return require_agreed(check(step, *args, **kwargs))

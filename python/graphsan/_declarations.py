@@ -204,7 +204,7 @@ def cache_struct(name: str, cache: Cache) -> _abi.Cache:
     dtype, dim = _element(what, array, cache.dtype, size["dim"])
     struct = _abi.Cache(
         struct_size=ctypes.sizeof(_abi.Cache),
-        name=name.encode(),
+        name=_abi.encoded(name),
         kind=_kind(what, cache.kind, ("key", "value", "index-key", "scale", "other")),
         layer=cache.layer,
         dtype=_abi.DTYPES[dtype],
@@ -265,7 +265,7 @@ def output_struct(name: str, output: Output, value: Any) -> _abi.Output:
         raise ValueError(f"{what}: block ids of dtype {dtype}; give them as int32")
     return _abi.Output(
         struct_size=ctypes.sizeof(_abi.Output),
-        name=name.encode(),
+        name=_abi.encoded(name),
         kind=_kind(what, output.kind, ("output", "top-k")),
         layer=output.layer,
         dtype=_abi.DTYPES[dtype],

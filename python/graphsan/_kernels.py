@@ -103,7 +103,7 @@ class _Kernel:
         self._fields = (_abi.Field * max(1, len(fields)))(
             *[
                 _abi.Field(
-                    p.name.encode(),
+                    _abi.encoded(p.name),
                     p.offset,
                     _SLOT if p.field == "array" else struct.calcsize(p.field or ""),
                     p.field == "array",
@@ -115,7 +115,7 @@ class _Kernel:
         self._run = _abi.KERNEL_RUN(self._entered)
         self.struct = _abi.HostKernel(
             ctypes.sizeof(_abi.HostKernel),
-            name.encode(),
+            _abi.encoded(name),
             self._run,
             self.bytes,
             self._fields,

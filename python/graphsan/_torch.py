@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import _abi, _arrays, _frames
+from . import _abi, _arrays
 from ._context import Context
+from ._labels import Labels
 
 
 class Segment(NamedTuple):
@@ -36,7 +37,7 @@ class Piece(NamedTuple):
 class _Lines(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Tells of the caller's line before each op."""
 
-    def __init__(self, tell: Callable[[str], None]):
+    def __init__(self, tell: Callable[[], None]):
         super().__init__()  # type: ignore[no-untyped-call]
         self._tell = tell
 
@@ -45,12 +46,12 @@ class _Lines(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return True
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self._tell(_frames.caller_line())
+        self._tell()
         return func(*args, **(kwargs or {}))
 
 
 @contextlib.contextmanager
-def _triton_lines(tell: Callable[[str], None]) -> Iterator[None]:
+def _triton_lines(tell: Callable[[], None]) -> Iterator[None]:
     """The same for Triton's launches, which are no ops of torch's."""
     jit = sys.modules.get("triton.runtime.jit")
     function = getattr(jit, "JITFunction", None)
@@ -60,7 +61,7 @@ def _triton_lines(tell: Callable[[str], None]) -> Iterator[None]:
     launch = function.run
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tell(_frames.caller_line())
+        tell()
         return launch(self, *args, **kwargs)
 
     function.run = run
@@ -179,7 +180,7 @@ def segments(
     made: list[_abi.Segment] = []
     for piece in pieces:
         op = _abi.OP() if piece.eager is None else make_op(piece.eager)
-        name = piece.eager_name.encode()
+        name = _abi.encoded(piece.eager_name)
         if piece.eager is not None and made and not made[-1].eager:
             made[-1].eager = op
             made[-1].eager_name = name
@@ -207,9 +208,8 @@ class CudaBackend:
         self.memory = CudaMemory(device)
         self._device = device
         self._live = live
-        self._source_lines = source_lines
+        self._labels = Labels(source_lines)
         self._host: Any = None
-        self._label: Optional[str] = None
         self._recorder: Optional[_Recorder] = None
         self._pool: Any = None
         self.immediate = False
@@ -235,11 +235,11 @@ class CudaBackend:
         if self.immediate:
             return
         stream = torch.cuda.current_stream(self._device).cuda_stream
-        self._host.contents.label(self._host, stream, None if text is None else text.encode())
+        self._host.contents.label(self._host, stream, None if text is None else _abi.encoded(text))
 
     def end_label(self) -> None:
         """Ends the last line's work."""
-        if self._source_lines:
+        if self._labels.source_lines:
             self._tell(None)
 
     def launch(
@@ -255,7 +255,7 @@ class CudaBackend:
         to.copy_(value)
 
     def label(self, context: Context, text: Optional[str]) -> None:
-        self._label = text
+        self._labels.own = text
         self._tell(text)
 
     def eager_break(self, context: Context, name: str, op: Callable[[], Any]) -> None:
@@ -291,13 +291,13 @@ class CudaBackend:
 
     @contextlib.contextmanager
     def labelled(self, stream: int) -> Iterator[None]:
-        self._label = None
-        if not self._source_lines:
+        self._labels.own = None
+        if not self._labels.source_lines:
             yield
             return
 
-        def tell(line: str) -> None:
-            self._tell(self._label or line)
+        def tell() -> None:
+            self._tell(self._labels.current())
 
         with _Lines(tell), _triton_lines(tell):
             yield
@@ -307,9 +307,8 @@ class CudaBackend:
         torch.cuda.current_stream(self._device).synchronize()
 
     def write_output(self, context: Context, to: torch.Tensor, value: torch.Tensor) -> None:
-        before, self._label = self._label, "graphsan: output"
-        to.copy_(value.detach())
-        self._label = before
+        with self._labels.output():
+            to.copy_(value.detach())
 
     def capture(self, stream: int, run: Callable[[], Any], live_captures: int) -> Captured:
         """Records `run`, one pool for all graphs that live at one time, as engines share it."""

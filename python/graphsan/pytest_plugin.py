@@ -18,7 +18,7 @@ from typing import Any, Callable, Optional
 
 import pytest
 
-from ._check import NoDeviceError, check, device_problem
+from ._check import NoDeviceError, check, device_problem, require_agreed
 from ._report import Report
 
 
@@ -75,10 +75,7 @@ class GraphSan:
 
     def assert_graph_safe(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         __tracebackhide__ = True
-        report = self.check(step, *args, **kwargs)
-        if report.verdict != "agreed":
-            raise AssertionError(report.explain()) from report.exception
-        return report
+        return require_agreed(self.check(step, *args, **kwargs))
 
     @staticmethod
     def _no_device(problem: str) -> None:

@@ -16,7 +16,7 @@ def test_a_signal_at_the_first_bytecode_of_a_callback_ends_the_check(scene, call
     calls = []
 
     def trace(frame, _event, _arg):
-        if frame.f_code.co_name == "<lambda>" and frame.f_code.co_filename.endswith("_step.py"):
+        if frame.f_code.co_name == "<lambda>" and frame.f_code.co_filename.endswith("_table.py"):
             calls.append(frame.f_lineno)
             if len(calls) == call:
                 signal.raise_signal(signal.SIGINT)
