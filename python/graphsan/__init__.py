@@ -39,7 +39,7 @@ def version() -> str:
     """The release of the library in use."""
     from . import _abi
 
-    return _abi.library().graphsan_version().decode()  # type: ignore[no-any-return]
+    return _abi.decoded(_abi.library().graphsan_version())
 
 
 def __getattr__(name: str) -> Any:

@@ -120,7 +120,7 @@ class HostBackend:
         self._name_line(context)
         self._keep(context, args, kwargs, fn)
         if self._host.contents.launch(self._host, context.stream, kernel.struct, data):
-            raise StepFailure(f"the launch of {kernel.struct.name.decode()} was refused")
+            raise StepFailure(f"the launch of {_abi.decoded(kernel.struct.name)} was refused")
 
     def copy(self, context: Context, to: Any, value: Any) -> None:
         left, right = _arrays.describe(to), _arrays.describe(value)

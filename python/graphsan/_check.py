@@ -27,8 +27,8 @@ class NoDeviceError(GraphSanError):
 
 def device_problem(device: str = "cuda") -> Optional[str]:
     """Why "cuda" or "host" cannot be used here, in one sentence; None where it can."""
-    problem = _abi.library().graphsan_device_problem(device.encode())
-    return problem.decode() if problem else None
+    problem = _abi.library().graphsan_device_problem(_abi.encoded(device))
+    return _abi.decoded(problem) if problem else None
 
 
 def _device_of(caches: Mapping[str, Cache], device: str) -> tuple[Any, bool]:
@@ -162,8 +162,8 @@ def check(
     options = _abi.CheckOptions(
         struct_size=ctypes.sizeof(_abi.CheckOptions),
         device=b"host" if cuda_device is None else b"cuda",
-        capture_metadata=capture_metadata.encode(),
-        capture_at=capture_at.encode(),
+        capture_metadata=_abi.encoded(capture_metadata),
+        capture_at=_abi.encoded(capture_at),
         record=os.fsencode(record) if record is not None else None,
         seed=seed,
         carry=carry,
@@ -181,7 +181,7 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
             during.enter_context(torch.cuda.device(cuda_device))
         during.enter_context(hosted.failures.interrupt.held())
         result = library.graphsan_check(hosted.table, options, ctypes.byref(handle))
-    why = library.graphsan_last_error().decode() if result != _abi.OK else ""
+    why = _abi.decoded(library.graphsan_last_error()) if result != _abi.OK else ""
     failures = hosted.failures
     hosted.close()
     stop = failures.stop
@@ -198,9 +198,17 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
         raise GraphSanError(why)
 
     def text_as(format: str) -> str:
-        return library.graphsan_report_text(handle, format.encode()).decode()  # type: ignore[no-any-return]
+        text = library.graphsan_report_text(handle, _abi.encoded(format))
+        if text is None:
+            why = _abi.decoded(library.graphsan_last_error()) or "the library does not say why"
+            raise GraphSanError(f"there is no report as {format}: {why}")
+        return _abi.decoded(text)
 
-    report = Report(text_as, failures.exception, tuple(failures.notes))
+    try:
+        report = Report(text_as, failures.exception, tuple(failures.notes))
+    except BaseException:
+        library.graphsan_report_free(handle)
+        raise
     weakref.finalize(report, library.graphsan_report_free, handle)
     return report
 

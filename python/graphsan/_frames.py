@@ -8,7 +8,17 @@ import traceback
 from types import FrameType, TracebackType
 from typing import Optional
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _absolute(file: str) -> str:
+    """As it is where the working directory is gone."""
+    try:
+        return os.path.abspath(file)
+    except OSError:
+        return file
+
+
+_OWN = os.path.dirname(_absolute(__file__)) + os.sep
 
 
 def _framework_folders() -> tuple[str, ...]:
@@ -16,7 +26,7 @@ def _framework_folders() -> tuple[str, ...]:
     for name in ("torch", "triton", "numpy"):
         path = getattr(sys.modules.get(name), "__file__", None)
         if path:
-            folders.append(os.path.dirname(os.path.abspath(path)) + os.sep)
+            folders.append(os.path.dirname(_absolute(path)) + os.sep)
     return tuple(folders)
 
 
@@ -28,8 +38,11 @@ def _is_generated(file: str) -> bool:
 def _place(file: str, line: int) -> str:
     if file.startswith("<"):
         return f"{file}:{line}"
-    here = os.getcwd() + os.sep
-    absolute = os.path.abspath(file)
+    absolute = _absolute(file)
+    try:
+        here = os.getcwd() + os.sep
+    except OSError:
+        return f"{absolute}:{line}"
     return f"{absolute[len(here) :] if absolute.startswith(here) else absolute}:{line}"
 
 
@@ -40,7 +53,7 @@ def caller_line() -> str:
     frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not _is_generated(file) and not os.path.abspath(file).startswith(folders):
+        if not _is_generated(file) and not _absolute(file).startswith(folders):
             return _place(file, frame.f_lineno)
         frame = frame.f_back
     return ""
@@ -49,7 +62,7 @@ def caller_line() -> str:
 def keep_callers_frames(error: BaseException) -> None:
     """Drops this package's frames from the top of a traceback."""
     step = error.__traceback__
-    while step is not None and os.path.abspath(step.tb_frame.f_code.co_filename).startswith(_OWN):
+    while step is not None and _absolute(step.tb_frame.f_code.co_filename).startswith(_OWN):
         step = step.tb_next
     if step is not None:
         error.__traceback__ = step
@@ -64,7 +77,7 @@ def in_one_line(error: BaseException) -> str:
     step: Optional[TracebackType] = error.__traceback__
     while step is not None:
         file = step.tb_frame.f_code.co_filename
-        if not os.path.abspath(file).startswith(folders):
+        if not _absolute(file).startswith(folders):
             place = f" ({_place(file, step.tb_lineno)} in {step.tb_frame.f_code.co_name})"
         step = step.tb_next
     return last + place

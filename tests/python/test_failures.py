@@ -6,6 +6,7 @@ import pytest
 from scene import line_of, write_rows
 
 import graphsan
+from graphsan import _frames
 
 
 def test_what_a_step_raises_is_in_the_report_with_phase_step_and_line(scene):
@@ -49,3 +50,65 @@ def test_a_keyboard_interrupt_ends_the_check(scene):
 
     with pytest.raises(KeyboardInterrupt):
         graphsan.check(step, **scene.arguments)
+
+
+class Untellable(Exception):
+    def __str__(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("launched", [False, True])
+@pytest.mark.parametrize(
+    "error", [ValueError("half of a pair: \ud83d"), ValueError("a\0b"), Untellable()], ids=repr
+)
+def test_an_exception_is_a_failure_whatever_its_text(scene, error, launched):
+    def write(cache, rows):
+        raise error
+
+    def step(ctx, rows, slot_mapping):
+        if not launched:
+            raise error
+        ctx.launch(write, scene.cache, rows)
+
+    report = graphsan.check(step, **scene.arguments)
+    assert report.exit_code == 4, report
+    assert type(error).__name__ in report.failure.what
+    assert report.exception is error
+
+
+def test_an_error_that_cannot_be_told_is_a_failure_all_the_same(scene, monkeypatch):
+    def nothing(_error):
+        raise RuntimeError("no line")
+
+    def write(cache, rows):
+        raise ValueError("first")
+
+    monkeypatch.setattr(_frames, "in_one_line", nothing)
+    for step in (
+        lambda ctx, rows, slot_mapping: ctx.launch(write, scene.cache, rows),
+        lambda ctx, rows, slot_mapping: write(rows, rows),
+    ):
+        assert graphsan.check(step, **scene.arguments).exit_code == 4
+
+
+def test_words_of_any_letters_are_taken(scene):
+    def step(ctx, rows, slot_mapping):
+        ctx.label("insert \udcff")
+        scene.step(ctx, rows, slot_mapping)
+
+    report = graphsan.check(step, name="step \ud83d", **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert "step \\ud83d" in str(report)
+
+
+def test_a_working_directory_that_is_gone_ends_no_check(scene, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    def broken(ctx, rows, slot_mapping):
+        raise ValueError("from the step")
+
+    assert graphsan.check(scene.step, **scene.arguments).verdict == "agreed"
+    assert "from the step" in graphsan.check(broken, **scene.arguments).failure.what

@@ -10,6 +10,7 @@ import pytest
 from scene import sum_rows, write_rows
 
 import graphsan
+from graphsan import _abi
 
 
 @pytest.fixture
@@ -93,3 +94,32 @@ def test_a_report_outlives_a_second_check(elided, scene):
 
 def test_the_version_is_the_librarys():
     assert re.fullmatch(r"\d+\.\d+\.\d+", graphsan.version())
+
+
+class Texts:
+    """The library, with texts of its own in place of some."""
+
+    def __init__(self, **texts):
+        self._texts = texts
+        self._library = _abi.library()
+
+    def __getattr__(self, name):
+        if name == "graphsan_report_text":
+            return lambda handle, format: self._texts.get(
+                format.decode(), self._library.graphsan_report_text(handle, format)
+            )
+        return getattr(self._library, name)
+
+
+def test_a_report_that_the_library_cannot_give_is_an_error_that_says_so(scene, monkeypatch):
+    report = graphsan.check(scene.step, **scene.arguments)
+    with pytest.raises(graphsan.GraphSanError, match="no report as pdf.*text"):
+        report._text_as("pdf")
+    monkeypatch.setattr(_abi, "_library", Texts(json=None))
+    with pytest.raises(graphsan.GraphSanError, match="no report as json"):
+        graphsan.check(scene.step, **scene.arguments)
+
+
+def test_bytes_of_a_report_that_are_no_text_are_replaced(scene, monkeypatch):
+    monkeypatch.setattr(_abi, "_library", Texts(text=b"key \xff\n"))
+    assert str(graphsan.check(scene.step, **scene.arguments)) == "key \ufffd\n"
