@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, Optional
 
 from . import _abi, _arrays, _kernels
@@ -49,11 +49,11 @@ class HostBackend:
     def attach(self, host: Any) -> None:
         self._host = host
 
-    def adopt(self, arrays: dict[str, Any]) -> None:
-        """Makes twins. Arrays that overlap or touch share one: a launch may name them as one array, and
+    def adopt(self, arrays: Sequence[tuple[str, Any]]) -> None:
+        """Makes twins of arrays, each with what it is called. Arrays that overlap or touch share one: a launch may name them as one array, and
         there is no guard zone between them, as in the caller's memory. In create() only."""
         spans = sorted(
-            (*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays.items()
+            {(*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays}
         )
         merged: list[tuple[int, int, str]] = []
         for first, last, name in spans:

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._declarations import Batch, Cache, Output, as_cache, make_batches
+from ._inputs import RESERVED
 from ._report import Report
 from ._step import Hooks, HostedStep
 
@@ -134,6 +135,11 @@ def check(
     if not declared:
         raise ValueError("caches is empty; name at least one array that the step writes")
     named = {str(n): as_cache(str(n), c) for n, c in declared.items()}
+    for what in RESERVED:
+        if what in named:
+            raise ValueError(
+                f"a cache is called `{what}`, which the step is given anyway; choose another name"
+            )
     cuda_device, tensors = _device_of(named, device)
     if capture is not None and cuda_device is None:
         raise ValueError(

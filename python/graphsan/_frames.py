@@ -9,7 +9,6 @@ from types import FrameType, TracebackType
 from typing import Optional
 
 
-
 def _absolute(file: str) -> str:
     """As it is where the working directory is gone."""
     try:

@@ -177,9 +177,8 @@ class HostedStep:
 
     def _call_step(self, facts: CallFacts, arrays: Mapping[str, Any], capturing: bool) -> Any:
         context = Context(facts._replace(capturing=capturing), self._backend)
-        given = dict(arrays)
-        given["ctx"] = context
-        given.update({n: self._caches[n].tensor for n in self._cache_names})
+        caches = {n: self._caches[n].tensor for n in self._cache_names}
+        given = {**caches, **arrays, "ctx": context}
         names = self._takes if self._takes is not None else accepted(self._step, [], list(given))
         value = self._step(**{n: given[n] for n in names if n in given})
         return context, value
@@ -236,20 +235,26 @@ class HostedStep:
         self._launched_once = True
 
     def _create(self) -> None:
-        declared = {name: cache.tensor for name, cache in self._caches.items()}
-        declared.update(self._opaque)
-        declared.update({n.replace("_", " "): v for n, v in self._buffers.padded.items()})
-        declared.update(self._outputs.buffers("graph", 0))
-        self._backend.adopt(declared)
+        # Before adopt(), which waits for what the caller has under way: the step changes them elsewhere.
         for name, value in self._opaque.items():
             self._snapshots[name] = self._backend.memory.clone(value)
+        self._backend.adopt(
+            [
+                *((name, cache.tensor) for name, cache in self._caches.items()),
+                *self._opaque.items(),
+                *((n.replace("_", " "), v) for n, v in self._buffers.padded.items()),
+                *self._outputs.buffers("graph", 0).items(),
+            ]
+        )
         self._discover()
-        made: dict[str, Any] = {}
-        for batch in self._batches:
-            for arm, lanes in (("eager", batch.tokens), ("graph", int(batch.bucket or 0))):
-                for name, value in self._outputs.returned_buffers(arm, lanes).items():
-                    made[f"{name} ({arm}, {lanes} lanes)"] = value
-        self._backend.adopt(made)
+        self._backend.adopt(
+            [
+                (f"{name} ({arm}, {lanes} lanes)", value)
+                for batch in self._batches
+                for arm, lanes in (("eager", batch.tokens), ("graph", int(batch.bucket or 0)))
+                for name, value in self._outputs.returned_buffers(arm, lanes).items()
+            ]
+        )
 
     def reset(self, stream: int) -> None:
         with self._backend.on(stream):

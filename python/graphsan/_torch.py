@@ -218,7 +218,7 @@ class CudaBackend:
     def attach(self, host: Any) -> None:
         self._host = host
 
-    def adopt(self, arrays: dict[str, Any]) -> None:
+    def adopt(self, arrays: Sequence[tuple[str, Any]]) -> None:
         """Tensors are on the device already; what made them may still run on a stream of the caller's."""
         torch.cuda.synchronize(self._device)
 

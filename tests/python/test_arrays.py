@@ -89,3 +89,43 @@ def test_an_input_whose_lanes_are_not_whole_is_left_out_with_a_note(scene, shape
     assert report.verdict == "agreed", report
     (note,) = report.notes
     assert note.startswith("input `values` was not looked at")
+
+
+@pytest.mark.parametrize("kind", ["input", "opaque", "output", "returned"])
+def test_a_cache_may_share_its_name_with_what_else_is_declared(scene, kind):
+    counter, sums = np.zeros(1, np.float32), np.zeros((4, DIM), np.float32)
+
+    def write(cache, rows, slots, counter, sums):
+        write_rows(cache, rows + counter, slots)
+        sums[: len(rows)] = rows
+        counter += 1
+
+    def step(ctx, slot_mapping, **given):
+        rows = given["key" if kind == "input" else "rows"]
+        out = np.zeros_like(rows) if kind == "returned" else sums
+        ctx.launch(write, scene.cache, rows, slot_mapping, counter, out)
+        return {"key": out} if kind == "returned" else None
+
+    scene.arguments["inputs"] = {"key" if kind == "input" else "rows": scene.rows}
+    scene.arguments["opaque"] = {"key" if kind == "opaque" else "counter": counter}
+    if kind == "output":
+        scene.arguments["outputs"] = {"key": graphsan.Output(sums)}
+    report = graphsan.check(step, **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert report.rows_compared >= TOKENS * STEPS
+
+
+def test_what_prepare_gives_comes_before_a_cache_of_that_name(scene):
+    def prepare(ctx, rows, slot_mapping):
+        padded = np.full((ctx.lanes, DIM), 1, np.float32)
+        padded[: len(rows)] = rows
+        return {"key": padded}
+
+    seen = set()
+
+    def step(ctx, key):
+        seen.add(key.shape)
+        ctx.launch(write_rows, scene.cache, key, np.arange(len(key)))
+
+    graphsan.check(step, prepare=prepare, **scene.arguments)
+    assert seen == {(3, DIM), (4, DIM)}

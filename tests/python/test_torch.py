@@ -394,3 +394,18 @@ def test_opaque_tensors_are_put_back_by_a_reset(fake_cuda):
     assert counter.item() > 5
     assert driver.table.reset(1, 77) == 0
     assert counter.item() == 5
+
+
+def test_the_first_call_waits_for_the_copies_of_what_it_changes(fake_cuda, monkeypatch):
+    scene, counter, order = TorchScene("cpu"), torch.zeros(1), []
+    made = hosted(lambda rows, slot_mapping: order.append("step"), scene, opaque={"counter": counter})
+    clone = made._backend.memory.clone
+
+    def noted(value):
+        order.append("copy of state" if value is counter else "copy")
+        return clone(value)
+
+    monkeypatch.setattr(made._backend.memory, "clone", noted)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: order.append("wait"))
+    Driver(made)
+    assert order.index("copy of state") < order.index("wait") < order.index("step")

@@ -194,3 +194,8 @@ def test_host_arrays_for_cuda_where_there_is_one(scene):
     if graphsan.device_problem("cuda") is not None:
         pytest.skip(f"no GPU: {graphsan.device_problem('cuda')}")
     refused(scene, r"tensor\.cuda\(\)", device="cuda")
+
+
+@pytest.mark.parametrize("name", ["ctx", "slot_mapping", "index_slot_mapping"])
+def test_a_cache_with_a_name_that_is_taken(scene, name):
+    refused(scene, f"`{name}`.*choose another name", caches={name: scene.cache})
