@@ -50,8 +50,9 @@ class HostBackend:
         self._host = host
 
     def adopt(self, arrays: Sequence[tuple[str, Any]]) -> None:
-        """Makes twins of arrays, each with what it is called. Arrays that overlap or touch share one: a launch may name them as one array, and
-        there is no guard zone between them, as in the caller's memory. In create() only."""
+        """Makes twins of arrays, each with what it is called. Arrays that overlap or touch share one: a launch
+        may name them as one array, and there is no guard zone between them, as in the caller's memory. In
+        create() only."""
         spans = sorted(
             {(*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays}
         )

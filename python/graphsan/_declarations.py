@@ -385,7 +385,8 @@ def make_batches(
     for one in made:
         if not isinstance(one, Batch):
             raise TypeError(f"a batch is of type {type(one).__name__}; give graphsan.Batch objects")
-    default = next_bucket(max(_slots("slot_mapping", 0, one.slot_mapping).size for one in made))
+    served = [one for one in made if not one.eager_reason] or made
+    default = next_bucket(max(_slots("slot_mapping", 0, one.slot_mapping).size for one in served))
     return [_completed(i, one, made[0], default) for i, one in enumerate(made)]
 
 
@@ -404,7 +405,9 @@ def _slots(what: str, step: int, values: Any) -> np.ndarray:
 def _completed(step: int, batch: Batch, first: Batch, default_bucket: int) -> Batch:
     slots = _slots("slot_mapping", step, batch.slot_mapping)
     tokens = slots.size
-    bucket = default_bucket if batch.bucket is None else int(batch.bucket)
+    # A batch that no graph serves is not padded beyond itself.
+    usual = max(default_bucket, tokens) if batch.eager_reason else default_bucket
+    bucket = usual if batch.bucket is None else int(batch.bucket)
     if bucket < tokens:
         raise ValueError(
             f"step {step} has {tokens} tokens in a bucket of {bucket}; a bucket is the padded size, at "

@@ -89,6 +89,7 @@ class HostedStep:
         self._prepared: dict[tuple[str, int], dict[str, Any]] = {}
         self._launched_once = False
         self._graph_steps = 0  # prepared for the graph arm since the first capture
+        self._last_step = -1
         self._captured_once = False
         self._captures: dict[int, Any] = {}
         self.table = make_table(self)
@@ -156,9 +157,12 @@ class HostedStep:
             self._prepared[(arm, step) if arm == "eager" else (arm, 0)] = arrays
 
     def _count(self, arm: str, step: int) -> None:
-        if arm == "graph" and step >= 0 and self._captured_once:
-            self._graph_steps += 1
-            self.failures.in_experiment = self._graph_steps > len(self._batches)
+        """Experiments begin with the first pass after the graph has replayed each batch that it serves."""
+        served = sum(not batch.eager_reason for batch in self._batches)
+        if self._captured_once and self._graph_steps >= served and step <= self._last_step:
+            self.failures.in_experiment = True
+        self._last_step = step
+        self._graph_steps += self._captured_once and arm == "graph" and step >= 0
 
     def _prepare_by_caller(self, call: Any) -> dict[str, Any]:
         sources = self._buffers.sources(call.step, call.bucket)

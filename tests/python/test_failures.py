@@ -112,3 +112,33 @@ def test_a_working_directory_that_is_gone_ends_no_check(scene, tmp_path, monkeyp
 
     assert graphsan.check(scene.step, **scene.arguments).verdict == "agreed"
     assert "from the step" in graphsan.check(broken, **scene.arguments).failure.what
+
+
+@pytest.mark.parametrize("uncovered", [(), (0,), (3,), (1, 2)], ids=str)
+def test_what_a_function_raises_in_an_experiment_is_a_note_whatever_ran_without_a_graph(
+    scene, uncovered
+):
+    calls, last = [], None
+
+    def write(cache, scaled, slots):
+        calls.append(1)
+        if last is not None and len(calls) > last:
+            raise ValueError("a planted value")
+        write_rows(cache, scaled, slots)
+
+    def step(ctx, rows, slot_mapping):
+        rows = rows * 2 if faulty else rows
+        ctx.launch(write, scene.cache, rows, slot_mapping)
+
+    batches = [
+        graphsan.Batch(slots, {"rows": rows}, eager_reason="long" if number in uncovered else None)
+        for number, (slots, rows) in enumerate(zip(scene.slots, scene.rows))
+    ]
+    faulty = False
+    assert graphsan.check(step, {"key": scene.cache}, batches=batches).verdict == "agreed"
+    last, faulty = len(calls), True  # all but experiments
+    calls.clear()
+    report = graphsan.check(step, {"key": scene.cache}, batches=batches)
+    assert report.exit_code == 1, report
+    assert len(calls) > last
+    assert any("in an experiment" in note for note in report.notes), report

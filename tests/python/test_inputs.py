@@ -111,3 +111,23 @@ def test_a_capture_is_given_dummy_numbers_and_pad_values(scene):
     assert (-1, "graph", True, 99, [-7, -7, -7, -7]) in seen
     assert (2, "padded-eager", False, 7, [1, 2, 3, -7]) in seen
     assert (2, "eager", False, 7, [1, 2, 3]) in seen
+
+
+def test_a_batch_that_no_graph_serves_makes_no_bucket_larger(scene):
+    tokens = 9
+    slots = [*scene.slots[:3], [page * PAGE_SIZE + 8 + i for page in range(3) for i in range(3)]]
+    rows = [*scene.rows[:3], np.ones((tokens, DIM), np.float32)]
+    seen = set()
+
+    def step(ctx, rows, slot_mapping):
+        seen.add((ctx.arm, ctx.lanes, ctx.tokens))
+        scene.step(ctx, rows, slot_mapping)
+
+    batches = [
+        graphsan.Batch(s, {"rows": r}, eager_reason="long" if len(s) == tokens else None)
+        for s, r in zip(slots, rows)
+    ]
+    report = graphsan.check(step, scene.arguments["caches"], batches=batches)
+    assert report.verdict == "agreed", report
+    assert {lanes for arm, lanes, _ in seen if arm == "graph"} == {4}
+    assert ("eager", tokens, tokens) in seen
