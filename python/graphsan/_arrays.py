@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ._numbers import INT64
+
 # Names of element types, by the framework's own name, as the ABI knows them. All others are compared
 # as bytes.
 _DTYPES = {
@@ -46,6 +48,25 @@ def is_tensor(value: Any) -> bool:
 
 def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_tensor(value)
+
+
+def called(function: Any) -> Any:
+    """What holds the parameters of a callable: for a module of torch's, forward()."""
+    module = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
+    if module is None or not isinstance(function, module):
+        return function
+    return getattr(function, "_orig_mod", function).forward  # torch.compile() wraps a module in one
+
+
+def limits(value: Any) -> tuple[int, int]:
+    """The least and the greatest whole number that an element holds, of those that the ABI knows."""
+    dtype = str(value.dtype).split(".")[-1]
+    if dtype == "bool":
+        return 0, 1
+    if describe(value).is_float or not dtype.startswith(("int", "uint")):
+        return -INT64 - 1, INT64
+    info = sys.modules["torch"].iinfo(value.dtype) if is_tensor(value) else np.iinfo(value.dtype)
+    return int(info.min), min(int(info.max), INT64)
 
 
 def describe(value: Any) -> Array:

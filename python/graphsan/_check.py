@@ -12,8 +12,10 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from . import _abi, _arrays
-from ._declarations import Batch, Cache, Output, as_cache, make_batches
+from ._batches import Batch, make_batches
+from ._declarations import Cache, Output, as_cache
 from ._inputs import RESERVED
+from ._numbers import INT64, whole
 from ._report import Report
 from ._step import Hooks, HostedStep
 
@@ -62,6 +64,27 @@ def _device_of(caches: Mapping[str, Cache], device: str) -> tuple[Any, bool]:
             '(tensor.cuda()), or device="host"'
         )
     return None, first.is_torch
+
+
+def _require_functions(**given: Any) -> None:
+    for what, one in given.items():
+        if one is not None and not callable(one):
+            raise TypeError(f"{what} is of type {type(one).__name__}; give a function")
+
+
+def _require_dicts(**given: Any) -> None:
+    for what, one in given.items():
+        if one is not None and not isinstance(one, Mapping):
+            raise TypeError(f"{what} is of type {type(one).__name__}; give a dict with a name for each")
+        for name in one or {}:
+            if not isinstance(name, str):
+                raise TypeError(f"{what}: the name {name!r} is no text")
+
+
+def _require_texts(**given: Any) -> None:
+    for what, one in given.items():
+        if not isinstance(one, str):
+            raise TypeError(f"{what} is {one!r}; give a text")
 
 
 def check(
@@ -131,6 +154,12 @@ def check(
     """
     if not callable(step):
         raise TypeError(f"step is of type {type(step).__name__}; give a function")
+    _require_functions(history=history, reset=reset, prepare=prepare, capture=capture)
+    _require_dicts(outputs=outputs, opaque=opaque, dummy=dummy, pad_values=pad_values)
+    _require_texts(capture_metadata=capture_metadata, capture_at=capture_at)
+    if name is not None:
+        _require_texts(name=name)
+    seed = whole("seed", seed, 0, INT64)
     declared = caches if isinstance(caches, Mapping) else {"cache": caches}
     if not declared:
         raise ValueError("caches is empty; name at least one array that the step writes")

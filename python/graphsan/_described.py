@@ -9,7 +9,8 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _abi, _arrays
-from ._declarations import Batch, Cache, cache_struct, output_struct, require_rows
+from ._batches import Batch
+from ._declarations import Cache, cache_struct, output_struct, require_rows
 from ._outputs import OutputBuffers
 
 ARMS = ("eager", "padded-eager", "graph")

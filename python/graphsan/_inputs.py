@@ -7,43 +7,84 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
 from . import _arrays
-from ._declarations import Batch
+from ._batches import Batch, is_number
+from ._numbers import whole
 
 RESERVED = ("ctx", "slot_mapping", "index_slot_mapping")
 
 
 def accepted(
-    step: Callable[..., Any], required: Sequence[str], offered: Sequence[str]
+    step: Callable[..., Any],
+    required: Sequence[str],
+    offered: Sequence[str],
+    only_named: Sequence[str] = (),
 ) -> list[str]:
-    """Which of `offered` a callable takes by name; all of `required`. Raises TypeError with how to fix it."""
+    """Which of `offered` a callable takes by name; all of `required`. One with **kwargs takes all of it,
+    but of `only_named` what it names. Raises TypeError with how to fix it."""
     title = getattr(step, "__name__", type(step).__name__)
+    anything = [name for name in offered if name not in only_named]
     try:
-        parameters = inspect.signature(step).parameters.values()
-    except (TypeError, ValueError):
-        return list(offered)
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
-        names = [*(p.name for p in parameters), *RESERVED, *required]
-        return [name for name in offered if name in names]
-    by_name = [
-        p.name
-        for p in parameters
-        if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    ]
+        parameters = inspect.signature(_arrays.called(step)).parameters.values()
+    except (TypeError, ValueError):  # built-in functions may have none
+        return anything
+    kinds = {p.kind for p in parameters}
+    for p in parameters:
+        if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
+            raise TypeError(
+                f"{title}() takes `{p.name}` by position only, and is called by keywords: drop the `/`"
+            )
+    by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    takes_any = inspect.Parameter.VAR_KEYWORD in kinds
+    if kinds == {inspect.Parameter.VAR_POSITIONAL}:
+        raise TypeError(
+            f"{title}() takes only *{next(iter(parameters)).name}, and is called by keywords: name its "
+            "parameters, or take **kwargs"
+        )
     for name in required:
-        if name not in by_name:
+        if name not in by_name and not takes_any:
             raise TypeError(
                 f"{title}() takes no `{name}`, which is an input; its parameters are "
                 f"{', '.join(by_name) or 'none'}. The step is called by keywords: name a parameter "
                 f"`{name}`, or drop the input"
             )
     for p in parameters:
-        if p.default is inspect.Parameter.empty and p.kind is not inspect.Parameter.VAR_POSITIONAL:
-            if p.name not in offered:
-                raise TypeError(
-                    f"{title}() needs `{p.name}`, which nothing gives; the step is called by keywords, of "
-                    f"{', '.join(offered)}"
-                )
-    return [name for name in offered if name in by_name]
+        if p.name in by_name and p.default is p.empty and p.name not in offered:
+            raise TypeError(
+                f"{title}() needs `{p.name}`, which nothing gives; the step is called by keywords, of "
+                f"{', '.join(offered)}"
+            )
+    return [name for name in offered if name in by_name or (takes_any and name in anything)]
+
+
+def _require_fitting(
+    arrays: Mapping[str, Any],
+    scalars: Sequence[str],
+    pad_values: Mapping[str, Any],
+    dummy: Mapping[str, Any],
+) -> None:
+    """Raises TypeError or ValueError for a pad value that no lane can hold, or a dummy that is no number."""
+    for name in (*pad_values, *dummy):
+        if name not in arrays and name not in scalars:
+            raise ValueError(
+                f"`{name}` is no input; inputs are {', '.join((*arrays, *scalars)) or 'none'}"
+            )
+    for name, value in pad_values.items():
+        if name in scalars:
+            raise TypeError(
+                f"pad_values: `{name}` is a number and has no lanes; dummy= gives what a capture gets of it"
+            )
+        low, high = _arrays.limits(arrays[name])
+        whole(f"pad_values: `{name}`", value, low, high)
+    for name, value in dummy.items():
+        if name in arrays:
+            raise TypeError(
+                f"dummy: `{name}` is an array, of which a capture gets pad lanes; pad_values= says what they "
+                "hold"
+            )
+        if not is_number(value):
+            raise TypeError(
+                f"dummy: `{name}` is of type {type(value).__name__}; give a number, as in the batches"
+            )
 
 
 class InputBuffers:
@@ -67,11 +108,6 @@ class InputBuffers:
                 raise ValueError(
                     f"an input is called `{name}`, which the step is given anyway; choose another name"
                 )
-        for name in (*pad_values, *dummy):
-            if name not in first.inputs and name not in RESERVED:
-                raise ValueError(
-                    f"`{name}` is no input; inputs are {', '.join(first.inputs) or 'none'}"
-                )
         self._sources: list[dict[str, Any]] = []
         for batch in batches:
             arrays = {"slot_mapping": memory.slots(batch.slot_mapping)}
@@ -81,12 +117,13 @@ class InputBuffers:
                 if name not in self.scalars:
                     arrays[name] = memory.source(value)
             self._sources.append(arrays)
+        _require_fitting(self._sources[0], self.scalars, pad_values, dummy)
         self.pads: dict[str, Optional[int]] = {}
         for name, value in self._sources[0].items():
             pad: Optional[int] = None if _arrays.describe(value).is_float else 0
             if name in ("slot_mapping", "index_slot_mapping"):
                 pad = -1
-            self.pads[name] = pad_values.get(name, pad)
+            self.pads[name] = int(pad_values[name]) if name in pad_values else pad
         lanes = max(int(batch.bucket or 0) for batch in batches)
         self.padded = {
             name: memory.empty((lanes, *value.shape[1:]), value)

@@ -8,6 +8,7 @@ from typing import Any, Optional
 from . import _arrays
 from ._context import Context
 from ._declarations import Output, output_lane_axis
+from ._numbers import INT64, whole
 
 
 def _is_part(value: Any, buffer: Any) -> bool:
@@ -69,11 +70,12 @@ class OutputBuffers:
             if output.kind != "top-k":
                 continue
             like = output.tensor if output.tensor is not None else (self._likes or {})[name]
-            if output.block_size < 1:
+            keys = whole(f"output `{name}`: block_size", output.block_size, 0, INT64)
+            if keys < 1:
                 raise ValueError(
                     f"output `{name}`: give block_size, the keys of a block that it selects"
                 )
-            return int(like.shape[-1]), output.block_size
+            return int(like.shape[-1]), keys
         return None
 
     def discover(self, value: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from . import _abi
 from ._backends import HostBackend
+from ._batches import Batch
 from ._context import CallFacts, Context, Metadata
-from ._declarations import Batch, Cache, Output, require_output_buffers
+from ._declarations import Cache, Output, require_output_buffers
 from ._described import ARMS, Described
 from ._failures import Failures
 from ._inputs import RESERVED, InputBuffers, accepted
@@ -81,7 +82,7 @@ class HostedStep:
         offered += inputs + self._cache_names
         # What a caller's prepare() gives is known when it has been called.
         self._takes: Optional[list[str]] = (
-            accepted(step, inputs, offered) if hooks.prepare is None else None
+            accepted(step, inputs, offered, self._cache_names) if hooks.prepare is None else None
         )
         self._snapshots: dict[str, Any] = {}
         self._live_call: Optional[CallFacts] = None
@@ -183,7 +184,9 @@ class HostedStep:
         context = Context(facts._replace(capturing=capturing), self._backend)
         caches = {n: self._caches[n].tensor for n in self._cache_names}
         given = {**caches, **arrays, "ctx": context}
-        names = self._takes if self._takes is not None else accepted(self._step, [], list(given))
+        names = self._takes
+        if names is None:
+            names = accepted(self._step, [], list(given), [n for n in caches if n not in arrays])
         value = self._step(**{n: given[n] for n in names if n in given})
         return context, value
 

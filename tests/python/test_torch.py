@@ -9,7 +9,7 @@ from scene import DIM, PAGE_SIZE, PAGES, STEPS, TOKENS
 
 import graphsan
 from graphsan import _abi
-from graphsan._declarations import make_batches
+from graphsan._batches import make_batches
 from graphsan._step import HostedStep, Hooks
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -68,6 +68,39 @@ def test_index_put_with_a_slot_of_minus_one_is_found_on_cpu_tensors():
         **scene.arguments,
     )
     assert [f.mechanism for f in report.findings] == ["padding-write"]
+
+
+class Layer(torch.nn.Module):
+    """A step as engines write it: its forward names what it takes."""
+
+    def __init__(self, cache):
+        super().__init__()
+        self.cache = cache
+
+    def forward(self, rows, slot_mapping):
+        Layer.launch(put_rows, self.cache, rows, slot_mapping)
+
+
+def test_a_module_is_given_what_its_forward_names():
+    scene, seen = TorchScene("cpu"), []
+
+    class WithContext(Layer):
+        def forward(self, ctx, rows, slot_mapping):
+            seen.append(ctx.arm)
+            ctx.launch(put_rows, self.cache, rows, slot_mapping)
+
+    report = graphsan.check(WithContext(scene.cache), **scene.arguments)
+    assert report.verdict == "agreed", report
+    assert set(seen) == {"eager", "padded-eager", "graph"}
+    Layer.launch = lambda *_: seen.append("without")
+    report = graphsan.check(Layer(scene.cache), **scene.arguments)
+    assert "launched nothing" in report.failure.what
+    assert "without" in seen
+    with pytest.raises(TypeError, match="takes no `weights`"):
+        graphsan.check(
+            Layer(scene.cache),
+            **{**scene.arguments, "inputs": {"rows": scene.rows, "weights": scene.rows}},
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])

@@ -1,5 +1,6 @@
 """What is refused, and that the message says what to do."""
 
+import functools
 import sys
 import types
 
@@ -96,6 +97,109 @@ def test_an_input_with_a_name_that_is_taken(scene):
 
 def test_a_pad_value_for_what_is_no_input(scene):
     refused(scene, "`lengths` is no input", pad_values={"lengths": 1})
+    refused(scene, "`index_slot_mapping` is no input", pad_values={"index_slot_mapping": 0})
+
+
+def test_pad_values_and_dummy_numbers_of_the_wrong_kind(scene):
+    lengths = [np.full(3, 7, np.uint8)] * STEPS
+    inputs = {"rows": scene.rows, "count": [1] * STEPS, "lengths": lengths}
+
+    def step(ctx, rows, slot_mapping, count, lengths):
+        pass
+
+    for changes, match, error in (
+        ({"dummy": {"rows": 3}}, "dummy: `rows` is an array.*pad_values", TypeError),
+        ({"dummy": {"slot_mapping": 3}}, "dummy: `slot_mapping` is an array.*pad_values", TypeError),
+        ({"dummy": {"count": np.zeros(3)}}, "dummy: `count` is of type ndarray; give a number", TypeError),
+        ({"dummy": [1]}, "dummy is of type list; give a dict", TypeError),
+        ({"pad_values": {"count": 3}}, "pad_values: `count` is a number.*dummy", TypeError),
+        ({"pad_values": {"lengths": 0.5}}, "`lengths` is 0.5; give a whole number", TypeError),
+        ({"pad_values": {"lengths": -1}}, "`lengths` is -1; it can be 0 to 255", ValueError),
+        ({"pad_values": {"lengths": lengths[0]}}, "give a whole number", TypeError),
+        ({"pad_values": 3}, "pad_values is of type int; give a dict", TypeError),
+    ):
+        refused(scene, match, error, step=step, inputs=inputs, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes, match, error",
+    [
+        ({"seed": 2**63}, "seed is 9223372036854775808; it can be 0 to 9223372036854775807", ValueError),
+        ({"seed": -1}, "seed is -1", ValueError),
+        ({"seed": 1.5}, "seed is 1.5; give a whole number", TypeError),
+        ({"bucket": 4.5}, "bucket is of type float", TypeError),
+        ({"bucket": [4, 4, 4.5, 4]}, "bucket of step 2 is 4.5; give a whole number", TypeError),
+        ({"bucket": 2**40}, "bucket of step 0 is 1099511627776", ValueError),
+        ({"bucket": [4]}, "bucket has 1 entries for 4 steps", ValueError),
+        ({"sequences": [[0, 1, 2**31]] * STEPS}, "sequences of step 0: an entry.*2147483647", ValueError),
+        ({"sequences": [[0, 1, -(2**32)]] * STEPS}, "sequences of step 0: an entry", ValueError),
+        ({"slot_mapping": 7}, "slot_mapping is of type int", TypeError),
+        ({"slot_mapping": [np.array([0, 1, 2**63], np.uint64)] * STEPS}, "slot_mapping", ValueError),
+        ({"outputs": [1]}, "outputs is of type list; give a dict", TypeError),
+        ({"opaque": np.zeros(3)}, "opaque is of type ndarray; give a dict", TypeError),
+        ({"opaque": {3: np.zeros(3)}}, "opaque: the name 3 is no text", TypeError),
+        ({"inputs": {1: [1] * STEPS}}, "inputs of step 0: the name 1 is no text", TypeError),
+        ({"reset": 3}, "reset is of type int; give a function", TypeError),
+        ({"capture_metadata": None}, "capture_metadata is None; give a text", TypeError),
+        ({"name": 7}, "name is 7; give a text", TypeError),
+    ],
+)
+def test_arguments_of_a_kind_or_size_that_makes_no_check(scene, changes, match, error):
+    refused(scene, match, error, **changes)
+
+
+def test_numbers_of_caches_and_outputs_that_the_library_has_no_room_for(scene):
+    for change, match, error in (
+        ({"layer": 2**31}, "layer is 2147483648; it can be 0 to 2147483647", ValueError),
+        ({"layer": 0.5}, "layer is 0.5; give a whole number", TypeError),
+        ({"page_size": 16.0}, "page_size is 16.0; give a whole number", TypeError),
+        ({"sinks": [1.5]}, "a sink is 1.5; give a whole number", TypeError),
+    ):
+        refused(scene, match, error, caches={"key": graphsan.Cache(scene.cache, **change)})
+
+
+def test_words_of_a_batch_are_texts(scene):
+    for change, match in (({"kind": 3}, "kind"), ({"eager_reason": True}, "eager_reason")):
+        batches = [graphsan.Batch(s, {"rows": r}, **change) for s, r in zip(scene.slots, scene.rows)]
+        refused(
+            scene, f"{match} of step 0 is", TypeError, slot_mapping=None, inputs=None, batches=batches
+        )
+
+
+@pytest.mark.parametrize("bucket", [np.int64(8), np.full(STEPS, 8), (8 for _ in range(STEPS)), {8: 1}])
+def test_buckets_may_come_from_any_iterable(scene, bucket):
+    if isinstance(bucket, dict):
+        return refused(scene, "bucket has 1 entries", bucket=bucket)
+    seen = set()
+
+    def step(ctx, rows, slot_mapping):
+        seen.add(ctx.bucket)
+        scene.step(ctx, rows, slot_mapping)
+
+    assert graphsan.check(step, bucket=bucket, **scene.arguments).verdict == "agreed"
+    assert seen == {8}
+
+
+def test_a_sink_may_be_a_number_of_numpys(scene):
+    scene.arguments["caches"] = {"key": graphsan.Cache(scene.cache, sinks=np.arange(60, 64))}
+    assert graphsan.check(scene.step, **scene.arguments).verdict == "agreed"
+
+
+def test_a_parameter_that_goes_by_position_only(scene):
+    def step(ctx, rows, /, slot_mapping):
+        pass
+
+    refused(scene, "takes `ctx` by position only.*called by keywords: drop the `/`", TypeError, step=step)
+
+
+def test_a_step_of_positional_arguments_only(scene):
+    refused(scene, r"takes only \*rest.*name its parameters", TypeError, step=lambda *rest: None)
+    refused(
+        scene,
+        "needs `table`, which nothing gives",
+        TypeError,
+        step=lambda table, **rest: None,
+    )
 
 
 def test_a_step_of_any_keywords_gets_context_slots_and_inputs(scene):
@@ -107,6 +211,35 @@ def test_a_step_of_any_keywords_gets_context_slots_and_inputs(scene):
 
     assert graphsan.check(step, **scene.arguments).verdict == "agreed"
     assert seen == {"ctx", "rows", "slot_mapping"}
+
+
+def test_hooks_of_any_keywords_get_all_that_is_there(scene):
+    seen = set()
+
+    def prepare(**given):
+        seen.update(given)
+        rows = np.ones((given["ctx"].lanes, DIM), np.float32)
+        rows[: len(given["rows"])] = given["rows"]
+        slots = np.full(len(rows), -1)
+        slots[: len(given["slot_mapping"])] = given["slot_mapping"]
+        return {"values": rows, "places": slots}
+
+    def step(**given):
+        assert set(given) == {"ctx", "values", "places"}
+        scene.step(given["ctx"], given["values"], given["places"])
+
+    report = graphsan.check(step, prepare=prepare, bucket=3, **scene.arguments)
+    assert report.failure is None, report
+    assert seen == {"ctx", "rows", "slot_mapping"}
+
+
+def test_a_decorated_step_is_called_as_the_one_inside(scene):
+    @functools.wraps(scene.step)
+    def step(*args, **given):
+        return scene.step(*args, **given)
+
+    assert graphsan.check(step, **scene.arguments).verdict == "agreed"
+    assert graphsan.check(functools.partial(scene.step), **scene.arguments).verdict == "agreed"
 
 
 def test_opaque_state_that_is_no_array_or_has_gaps(scene):
