@@ -32,7 +32,7 @@ class HostBackend:
     ):
         self.memory = _arrays.NumpyMemory(tensors)
         self.launches = 0
-        self._kernels = _kernels.Kernels(failures.kernel_failed, self.place)
+        self._kernels = _kernels.Kernels(failures.kernel_failed, self.place, self.declared)
         self._live = live
         self._failures = failures
         self._labels = Labels(source_lines)
@@ -50,9 +50,9 @@ class HostBackend:
         self._host = host
 
     def adopt(self, arrays: Sequence[tuple[str, Any]]) -> None:
-        """Makes twins of arrays, each with what it is called. Arrays that overlap or touch share one: a launch
-        may name them as one array, and there is no guard zone between them, as in the caller's memory. In
-        create() only."""
+        """Makes twins of arrays, each with what it is called. Arrays that overlap or touch share one: a
+        launch may name them as one array, and there is no guard zone between them, as in the caller's memory.
+        In create() only."""
         spans = sorted(
             {(*_arrays.bounds(_arrays.describe(one)), name) for name, one in arrays}
         )
@@ -80,6 +80,12 @@ class HostBackend:
             if first <= address < last:
                 return twin + address - first
         return address
+
+    def declared(self, array: _arrays.Array) -> Optional[str]:
+        """What an array was declared as, if only in part; None: as nothing."""
+        low, high = _arrays.bounds(array)
+        names = (name for first, last, _, name in self._twins if low < last and first < high)
+        return next(names, None) if low < high else None
 
     def place(self, what: str, array: _arrays.Array) -> int:
         """Where an array is on the device. Raises ValueError where only a part of it was declared: its twin

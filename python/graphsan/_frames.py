@@ -29,6 +29,11 @@ def _framework_folders() -> tuple[str, ...]:
     return tuple(folders)
 
 
+def is_framework(file: str) -> bool:
+    """Whether code is this package's, or of what it is used with."""
+    return _absolute(file).startswith(_framework_folders())
+
+
 def _is_generated(file: str) -> bool:
     """Code that no file holds and nobody typed; "<stdin>" and a notebook's cells were typed."""
     return file.startswith(("<frozen", "<string>", "<__array_function__"))

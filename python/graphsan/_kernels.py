@@ -3,12 +3,13 @@
 A launch copies its arguments into a struct, as a CUDA launch does: an array by its address, a number by
 its value. The function runs when the stream gets to it, which in a captured graph is at each replay,
 with views over the addresses and with the numbers as they were. What a function closes over is treated
-as its arguments are, as in a CUDA lambda that captures by value.
+as its arguments are, as in a CUDA lambda that captures by value; `_reach` refuses what it reaches otherwise.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import struct
 import types
@@ -16,7 +17,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 
-from . import _abi, _arrays
+from . import _abi, _arrays, _reach
 
 _NUMBERS = {bool: "?", int: "q", float: "d"}
 _SLOT = 8  # every field has 8 bytes' alignment
@@ -168,14 +169,20 @@ class _Kernel:
 class Kernels:
     """The kernels of one step, kept as long as graphs may hold them."""
 
-    def __init__(self, failed: Callable[[str, BaseException], None], place: _Place):
+    def __init__(
+        self,
+        failed: Callable[[str, BaseException], None],
+        place: _Place,
+        declared: Callable[[_arrays.Array], Optional[str]],
+    ):
         self._failed = failed
         self._place = place
+        self._declared = declared
         self._known: dict[Any, _Kernel] = {}
         self._kept: list[Any] = []
 
     def prepare(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[_Kernel, ctypes.Array[ctypes.c_char]]:
         """The kernel that launches `fn`, and its arguments as bytes. Raises TypeError for what has neither
         an address nor a value."""
@@ -183,7 +190,10 @@ class Kernels:
             raise TypeError(
                 f"launch() got {type(fn).__name__}; give a function and then its arguments"
             )
+        while isinstance(fn, functools.partial):  # its arguments go as those of the launch do
+            fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
         title = getattr(fn, "__name__", type(fn).__name__)
+        _reach.require_given(title, fn, args, kwargs, self._declared)
         values = [*args, *kwargs.values()]
         names = _names(fn, args, kwargs)
         function = fn if isinstance(fn, types.FunctionType) else None
