@@ -3,8 +3,8 @@
     def test_decode_step(graphsan):
         graphsan.assert_graph_safe(step, caches, slot_mapping, inputs)
 
-A check that asks for CUDA where there is no GPU skips the test, or fails it where GRAPHSAN_REQUIRE_GPU
-is set.
+A check that asks for CUDA where there is no GPU skips the test, with what the library says of it; or fails
+it, where GRAPHSAN_REQUIRE_GPU is set or torch can use the GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import os
 import pathlib
 import re
+import sys
 import warnings
 from typing import Any, Callable, Optional
 
@@ -42,7 +43,7 @@ class GraphSan:
         self.reports: list[Report] = []
 
     def require_cuda(self) -> None:
-        """Skips the test, or fails it where GRAPHSAN_REQUIRE_GPU is set, unless CUDA can be used."""
+        """Skips the test unless CUDA can be used, or fails it: see the top of this file."""
         problem = device_problem("cuda")
         if problem is not None:
             self._no_device(problem)
@@ -81,7 +82,10 @@ class GraphSan:
     def _no_device(problem: str) -> None:
         if os.environ.get("GRAPHSAN_REQUIRE_GPU"):
             pytest.fail(f"GRAPHSAN_REQUIRE_GPU is set: {problem}", pytrace=False)
-        pytest.skip(f"no GPU: {problem}")
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            pytest.fail(f"torch can use the GPU and GraphSan cannot: {problem}", pytrace=False)
+        pytest.skip(problem)
 
 
 def _page_name(test: str) -> str:

@@ -1,6 +1,8 @@
 """The pytest plug-in, by tests of tests."""
 
 import pathlib
+import sys
+import types
 
 import pytest
 
@@ -94,7 +96,8 @@ def test_a_page_that_cannot_be_written_is_a_warning(run, pytester):
 def test_cuda_without_a_gpu_is_skipped_with_the_reason(run):
     result = run(ON_CUDA)
     result.assert_outcomes(skipped=2)
-    result.stdout.fnmatch_lines(["SKIPPED*no GPU: *"])
+    assert graphsan.device_problem("cuda") in result.stdout.str()
+    result.stdout.no_fnmatch_line("*no GPU*")
 
 
 @pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
@@ -103,3 +106,19 @@ def test_cuda_without_a_gpu_fails_where_one_is_required(run, monkeypatch):
     result = run(ON_CUDA)
     result.assert_outcomes(failed=2)
     result.stdout.no_fnmatch_line("*not skipped*")
+
+
+@pytest.mark.skipif(graphsan.device_problem("cuda") is None, reason="there is a GPU")
+def test_a_library_that_cannot_use_the_gpu_of_torch_fails_the_test(run, monkeypatch):
+    cuda = types.SimpleNamespace(is_available=lambda: True)
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda, Tensor=type("", (), {})))
+    result = run(ON_CUDA)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*torch can use the GPU and GraphSan cannot: *"])
+
+
+@pytest.mark.parametrize("name, error", [("device", "ValueError"), ("record", "ValueError")])
+def test_a_check_that_cannot_be_made_is_no_skip(run, name, error):
+    result = run(PASSES.replace("**scene", f"{name}='/nowhere/at all', **scene"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{error}: *"])
