@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from ._batches import Batch
-from ._check import GraphSanError, NoDeviceError, assert_graph_safe, check, device_problem
+from ._check import assert_graph_safe, check, device_problem
 from ._context import Context, Metadata
 from ._declarations import Cache, Output
+from ._failures import GraphSanError, NoDeviceError
 from ._report import Failure, Finding, Report, RuledOut, Where
 
 __all__ = [

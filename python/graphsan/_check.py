@@ -14,18 +14,11 @@ import numpy as np
 from . import _abi, _arrays
 from ._batches import Batch, make_batches
 from ._declarations import Cache, Output, as_cache
+from ._failures import GraphSanError, NoDeviceError
 from ._inputs import RESERVED
 from ._numbers import INT64, whole
 from ._report import Report
 from ._step import Hooks, HostedStep
-
-
-class GraphSanError(RuntimeError):
-    """The tool or the device failed before there was a report."""
-
-
-class NoDeviceError(GraphSanError):
-    """CUDA was asked for and cannot be used."""
 
 
 def device_problem(device: str = "cuda") -> Optional[str]:

@@ -9,6 +9,14 @@ from . import _abi, _frames
 from ._interrupt import Interrupt
 
 
+class GraphSanError(RuntimeError):
+    """The tool or the device failed before there was a report."""
+
+
+class NoDeviceError(GraphSanError):
+    """CUDA was asked for and cannot be used."""
+
+
 class StepFailure(RuntimeError):
     """GraphSan refused what the step asked for; the report says why in the device's own words."""
 

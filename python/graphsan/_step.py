@@ -59,9 +59,11 @@ class HostedStep:
         if cuda_device is None:
             self._backend = HostBackend(tensors, self.failures, self._live, source_lines)
         else:
-            from ._torch import CudaBackend
+            from . import _torch
 
-            self._backend = CudaBackend(cuda_device, self._live, source_lines)
+            if hooks.capture is None:
+                _torch.require_raw_graphs()
+            self._backend = _torch.CudaBackend(cuda_device, self._live, source_lines)
         self._buffers = InputBuffers(batches, pad_values, dummy, self._backend)
         self._outputs = OutputBuffers(outputs, self._backend.memory)
         self.described = Described(

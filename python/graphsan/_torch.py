@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import _abi, _arrays
 from ._context import Context
+from ._failures import GraphSanError
 from ._labels import Labels
 
 
@@ -140,6 +141,15 @@ class _Recorder:
                     end(torch.cuda.current_device(), self._pool)
 
 
+def require_raw_graphs() -> None:
+    """Raises GraphSanError where torch keeps the handles of its graphs to itself."""
+    if not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph_exec"):
+        raise GraphSanError(
+            f"torch {torch.__version__} does not show the graphs that it captures: use torch 2.9 or later, or "
+            "give capture=, which returns graphsan.Segment objects"
+        )
+
+
 class Captured:
     """A step's graphs; alive until the check gives them back."""
 
@@ -156,6 +166,7 @@ def pieces_of(made: Any) -> list[Piece]:
         if isinstance(one, Segment):
             pieces.append(Piece(one.graph, one.exec, "", None))
         elif isinstance(one, torch.cuda.CUDAGraph):
+            require_raw_graphs()
             try:
                 pieces.append(Piece(one.raw_cuda_graph(), one.raw_cuda_graph_exec(), "", None))
             except RuntimeError as error:

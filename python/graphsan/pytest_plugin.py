@@ -19,7 +19,8 @@ from typing import Any, Callable, Optional
 
 import pytest
 
-from ._check import NoDeviceError, check, device_problem, require_agreed
+from ._check import check, device_problem, require_agreed
+from ._failures import NoDeviceError
 from ._report import Report
 
 

@@ -442,3 +442,19 @@ def test_the_first_call_waits_for_the_copies_of_what_it_changes(fake_cuda, monke
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: order.append("wait"))
     Driver(made)
     assert order.index("copy of state") < order.index("wait") < order.index("step")
+
+
+def test_a_torch_that_keeps_its_graphs_to_itself_is_told_of_at_once(fake_cuda, monkeypatch):
+    class OldGraph:
+        """As of torch 2.8."""
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", OldGraph)
+    scene = TorchScene("cpu")
+    match = r"torch \S+ does not show the graphs .*: use torch 2.9 or later"
+    with pytest.raises(graphsan.GraphSanError, match=match):
+        hosted(scene.step, scene)
+    driver = Driver(hosted(scene.step, scene, capture=lambda ctx, run: graphsan.Segment(11, 12)))
+    assert driver.capture(_abi.METADATA_DUMMY)[0] == 0, driver.host.failures
+    driver = Driver(hosted(scene.step, scene, capture=lambda ctx, run: OldGraph()))
+    assert driver.capture(_abi.METADATA_DUMMY)[0] != 0
+    assert "2.9 or later" in driver.host.failures[-1]
