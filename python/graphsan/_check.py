@@ -204,7 +204,7 @@ def _run(hosted: HostedStep, options: _abi.CheckOptions, cuda_device: Any) -> Re
     handle = ctypes.c_void_p()
     with contextlib.ExitStack() as during:
         if cuda_device is not None:
-            import torch
+            import torch  # type: ignore[import-not-found,unused-ignore]
 
             during.enter_context(torch.cuda.device(cuda_device))
         during.enter_context(hosted.failures.interrupt.held())

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+import torch  # type: ignore[import-not-found,unused-ignore]
+from torch.utils._python_dispatch import (  # type: ignore[import-not-found,unused-ignore]
+    TorchDispatchMode,
+)
 
 from . import _abi, _arrays
 from ._context import Context
@@ -35,11 +37,11 @@ class Piece(NamedTuple):
     eager: Optional[Callable[[], Any]]
 
 
-class _Lines(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Lines(TorchDispatchMode):  # type: ignore[misc,no-untyped-call,unused-ignore]
     """Tells of the caller's line before each op."""
 
     def __init__(self, tell: Callable[[], None]):
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call,unused-ignore]
         self._tell = tell
 
     @classmethod
@@ -145,8 +147,8 @@ def require_raw_graphs() -> None:
     """Raises GraphSanError where torch keeps the handles of its graphs to itself."""
     if not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph_exec"):
         raise GraphSanError(
-            f"torch {torch.__version__} does not show the graphs that it captures: use torch 2.9 or later, or "
-            "give capture=, which returns graphsan.Segment objects"
+            f"torch {torch.__version__} does not show the graphs that it captures: use torch 2.9 or later, "
+            "or give capture=, which returns graphsan.Segment objects"
         )
 
 
@@ -291,8 +293,9 @@ class CudaBackend:
 
     def _stream(self, stream: int) -> Any:
         if stream:
-            return torch.cuda.ExternalStream(stream, device=self._device)  # type: ignore[no-untyped-call]
-        return torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+            outside = torch.cuda.ExternalStream
+            return outside(stream, device=self._device)  # type: ignore[no-untyped-call,unused-ignore]
+        return torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call,unused-ignore]
 
     @contextlib.contextmanager
     def on(self, stream: int) -> Iterator[None]:
