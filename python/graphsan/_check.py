@@ -110,9 +110,10 @@ def check(
 ) -> Report:
     """Runs a step's batches eagerly and as a CUDA graph, compares the rows, and looks for the cause.
 
-    `step` is called by keywords, of which it takes what it names: `ctx` (a `Context`), `slot_mapping`,
-    `index_slot_mapping`, the inputs, and the caches by their names. It returns None, an array with one
-    row a lane, or a dict or tuple of such: its outputs.
+    `step` is called by keywords, of which it takes what it names (a torch.nn.Module: what its forward()
+    names): `ctx` (a `Context`), `slot_mapping`, `index_slot_mapping`, the inputs, and the caches by their
+    names. With **kwargs it is given all but the caches that it does not name. It returns None, an array with
+    one row a lane, or a dict or tuple of such: its outputs.
 
     What to run:
         caches: name -> `Cache`, or a bare array for a key cache [pages, page_size, heads, dim]. Their
@@ -121,7 +122,8 @@ def check(
         inputs: for each step a dict of arrays with one entry a token, or a dict of lists of such. A
             Python number is handed over as it is: a graph keeps the one of the capture.
         batches: instead of these two, a list of `Batch`.
-        bucket: lanes that batches are padded to; else the next size that engines capture.
+        bucket: lanes that batches are padded to, one number or one a step; else the next size that engines
+            capture which holds the largest batch that a graph serves.
         outputs: what outputs are, by name, where they are not plain ones; see `Output`.
         opaque: name -> array of state that lives on from step to step and is no cache, such as counters.
         history, reset: called to write the rows that were there before step 0, and to put the caller's
@@ -132,7 +134,7 @@ def check(
             graph records, and returns the graph (torch.cuda.CUDAGraph(keep_graph=True), instantiated) or
             a list of graphs and of callables that run between them.
         dummy: numbers that a capture without a live batch is given; else those of step 0.
-        pad_values: what pad lanes of an input hold, where it is not 0 (-1 in slot mappings).
+        pad_values: whole numbers that pad lanes of an input hold, where it is not 0 (-1 in slot mappings).
 
     How: `device` "auto" follows the caches; `capture_metadata` "dummy" or "none" and `capture_at` "start" or
     "live" as on the command line; `record` keeps the recording; `source_lines` off leaves Python lines out.

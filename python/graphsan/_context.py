@@ -103,8 +103,9 @@ class Context:
 
         Arrays go by address, numbers by value, both taken now. `fn` runs when the stream gets to it: a
         captured launch runs at each replay, with the addresses and numbers of the capture, and what the
-        arrays then hold. Its arrays are views of device memory, valid while it runs: copy what you keep. On
-        CUDA `fn` is called at once: the kernels that it launches are what is captured.
+        arrays then hold. Its arrays are views of device memory, valid while it runs: copy what you keep. So
+        are those of its closure; to reach a declared array otherwise is a TypeError that says how to pass it.
+        On CUDA `fn` is called at once: the kernels that it launches are what is captured.
         """
         self._backend.launch(self, fn, args, kwargs)
 
