@@ -53,15 +53,14 @@ class _Reached(NamedTuple):
 
 
 def _root(instruction: dis.Instruction) -> Optional[tuple[str, str]]:
-    name = instruction.opname
-    root = instruction.argval
-    if isinstance(root, tuple):  # two loads in one
-        root = root[-1]
+    name, root = instruction.opname, instruction.argval
     if name in ("LOAD_GLOBAL", "LOAD_NAME"):
         return "global", root
     if name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
         return "closure", root
-    return ("local", root) if name.startswith("LOAD_FAST") else None
+    if name.startswith("LOAD_FAST"):  # some load two
+        return "local", root[-1] if isinstance(root, tuple) else root
+    return None
 
 
 def _key(code: list[dis.Instruction], at: int) -> Optional[_Step]:
@@ -128,17 +127,19 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _item(value: Any, key: Any) -> Any:
-    if isinstance(value, (dict, list, tuple)):
-        try:
+    try:
+        if isinstance(value, dict):
+            return dict.get(value, key, _NONE)  # a defaultdict would make one
+        if isinstance(value, (list, tuple)):
             return value[key]
-        except (LookupError, TypeError):
-            pass
+    except (LookupError, TypeError):
+        pass
     return _NONE
 
 
 def _items(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
-        value = value.values()
+        value = dict.values(value)
     elif not isinstance(value, (list, tuple, set, frozenset)):
         return
     yield from itertools.islice(value, _MOST_ITEMS)

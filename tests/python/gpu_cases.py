@@ -230,6 +230,26 @@ def exception():
     return report
 
 
+def module_with_state():
+    scene = Scene()
+
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = torch.zeros(1, device="cuda")
+
+        def forward(self, rows, slot_mapping):
+            self.calls += 1
+            scene.write(rows + self.calls.to(rows.dtype), slot_mapping)
+
+    layer = Layer()
+    layer.calls += 5
+    report = scene.check(layer, opaque={"key": layer.calls})  # of the cache's name
+    expect(report, "agreed")
+    assert layer.calls.item() >= 5, layer.calls
+    return report
+
+
 def synchronize_in_a_capture():
     scene = Scene()
 
@@ -256,6 +276,7 @@ CASES = [
     gemm_of_another_shape,
     atomics,
     exception,
+    module_with_state,
     synchronize_in_a_capture,
 ]
 

@@ -1,7 +1,13 @@
 """Declared arrays that a launched function reaches without being given them: refused, and nothing else is."""
 
 import collections
+import dis
 import functools
+import inspect
+import json
+import logging
+import subprocess
+import textwrap
 import types
 
 import numpy as np
@@ -9,6 +15,7 @@ import pytest
 from scene import DIM, PAGE_SIZE, STEPS, TOKENS, write_rows
 
 import graphsan
+from graphsan import _reach
 
 CACHE = np.zeros((4, PAGE_SIZE, 1, DIM), np.float32)
 HELD = types.SimpleNamespace(cache=CACHE, scale=2.0, inner=types.SimpleNamespace(cache=CACHE))
@@ -192,12 +199,20 @@ def other_parts(rows, slots, cache):
     write_rows(cache, rows * (HELD.scale * CACHES["scale"] * FIELDS.scale), slots)
 
 
+def of_other_code(rows, slots, cache):
+    """What it calls holds all that code can hold."""
+    logging.getLogger("graphsan.tests").debug("rows %s", json.dumps(textwrap.dedent(" rows")))
+    subprocess.list2cmdline(["rows"])
+    write_rows(cache, rows, slots)
+
+
 def with_default(rows, slots, cache=CACHE):
     write_rows(cache, rows, slots)
 
 
 @pytest.mark.parametrize(
-    "launched", [spelled_but_not_used, shape_only, other_parts, with_default, Engine().write_given]
+    "launched",
+    [spelled_but_not_used, shape_only, other_parts, of_other_code, with_default, Engine().write_given],
 )
 def test_what_is_given_is_refused_for_no_name_it_shares(scene, launched):
     report = report_of(scene, launched, CACHE)
@@ -227,3 +242,11 @@ def test_an_array_that_nobody_declared_may_be_reached_in_any_way(scene):
         write_rows(cache, rows * table[0], slots)
 
     assert report_of(scene, write, CACHE).verdict == "agreed"
+
+
+def test_any_code_can_be_looked_through():
+    modules = (dis, functools, inspect, json, logging, np, subprocess, textwrap, types, graphsan)
+    functions = [f for m in modules for f in vars(m).values() if isinstance(f, types.FunctionType)]
+    assert len(functions) > 100
+    for function in functions:
+        _reach.require_given("f", function, (), {}, lambda _array: None)
