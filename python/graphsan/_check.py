@@ -144,8 +144,8 @@ def check(
     floating-point inputs keep what an earlier batch left.
 
     Raises ValueError or TypeError for arguments that make no check, NoDeviceError without a GPU where
-    device is "cuda". What the step raises is not raised here: `report.exit_code` is 4, and
-    `report.failure` and `report.exception` say where and what.
+    device is "cuda". What the step raises is not raised here: `report.exit_code` is 4, or 1 where
+    a difference had been seen before it, and `report.failure` and `report.exception` say where and what.
     """
     if not callable(step):
         raise TypeError(f"step is of type {type(step).__name__}; give a function")

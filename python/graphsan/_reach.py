@@ -248,6 +248,7 @@ def require_given(
 ) -> None:
     """Raises TypeError where `fn` reaches a declared array that it is not given."""
     search = _Search(declared)
+    fn = _arrays.called(fn)
     found: Optional[_Reached] = None
     for name, value in _left_to_defaults(fn, args, kwargs).items():
         found = found or search.end(f"the default of `{name}`", value, 0)

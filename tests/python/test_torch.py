@@ -117,3 +117,28 @@ def test_a_sparse_tensor_is_refused():
     scene.arguments["caches"] = {"key": scene.cache.view(-1, DIM).to_sparse()}
     with pytest.raises(TypeError, match="strided tensor"):
         graphsan.check(scene.step, **scene.arguments)
+
+
+def test_a_launched_module_that_holds_a_cache_is_refused():
+    class Write(torch.nn.Module):
+        def __init__(self, cache):
+            super().__init__()
+            self.register_buffer("cache", cache)
+
+        def forward(self, rows, slots):
+            put_rows(self.cache, rows, slots)
+
+    class WriteGiven(Write):
+        def forward(self, cache, rows, slots):
+            put_rows(cache, rows, slots)
+
+    scene = TorchScene("cpu")
+    for module, given in ((Write(scene.cache), []), (WriteGiven(scene.cache), [scene.cache])):
+        report = graphsan.check(
+            lambda ctx, rows, slot_mapping: ctx.launch(module, *given, rows, slot_mapping),
+            **scene.arguments,
+        )
+        if given:
+            assert report.verdict == "agreed", report
+        else:
+            assert "Write uses `self.cache`, and that is declared (key)" in report.failure.what
