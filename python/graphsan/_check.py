@@ -159,6 +159,8 @@ def check(
     if not declared:
         raise ValueError("caches is empty; name at least one array that the step writes")
     named = {str(n): as_cache(str(n), c) for n, c in declared.items()}
+    if len(named) < len(declared):
+        raise ValueError(f"caches are called {', '.join(map(repr, declared))}; give each a text of its own")
     for what in RESERVED:
         if what in named:
             raise ValueError(

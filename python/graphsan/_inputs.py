@@ -108,6 +108,11 @@ class InputBuffers:
                 raise ValueError(
                     f"an input is called `{name}`, which the step is given anyway; choose another name"
                 )
+        shown: dict[str, str] = {name.replace("_", " "): name for name in RESERVED}
+        for name in first.inputs:
+            other = shown.setdefault(name.replace("_", " "), name)
+            if other != name:
+                raise ValueError(f"`{name}` and `{other}` look alike in a report; choose another name")
         self._sources: list[dict[str, Any]] = []
         for batch in batches:
             arrays = {"slot_mapping": memory.slots(batch.slot_mapping)}

@@ -332,3 +332,14 @@ def test_host_arrays_for_cuda_where_there_is_one(scene):
 @pytest.mark.parametrize("name", ["ctx", "slot_mapping", "index_slot_mapping"])
 def test_a_cache_with_a_name_that_is_taken(scene, name):
     refused(scene, f"`{name}`.*choose another name", caches={name: scene.cache})
+
+
+def test_names_that_are_one_in_a_report(scene):
+    refused(scene, "give each a text of its own", caches={1: scene.cache, "1": scene.cache.copy()})
+    for names in (["slot mapping"], ["my_rows", "my rows"]):
+        refused(
+            scene,
+            "look alike",
+            step=lambda **given: None,
+            inputs={name: scene.rows for name in names},
+        )
