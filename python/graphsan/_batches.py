@@ -172,6 +172,10 @@ def _completed(step: int, batch: Batch, first: Batch, default_bucket: int) -> Ba
         if made.size != tokens:
             raise ValueError(f"{name} of step {step} has {made.size} entries for {tokens} tokens")
         extra[name] = made
+    if (batch.index_slot_mapping is None) != (first.index_slot_mapping is None):
+        raise ValueError(
+            f"index_slot_mapping is given in one of steps 0 and {step} alone; give it in each step, or in none"
+        )
     if set(batch.inputs) != set(first.inputs):
         raise ValueError(
             f"step {step} has the inputs {sorted(batch.inputs)} and step 0 {sorted(first.inputs)}; give "

@@ -343,3 +343,12 @@ def test_names_that_are_one_in_a_report(scene):
             step=lambda **given: None,
             inputs={name: scene.rows for name in names},
         )
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_index_slots_of_some_steps_alone(scene, at):
+    batches = [
+        graphsan.Batch(s, {"rows": r}, index_slot_mapping=s if i == at else None)
+        for i, (s, r) in enumerate(zip(scene.slots, scene.rows))
+    ]
+    refused(scene, "in each step, or in none", slot_mapping=None, inputs=None, batches=batches)
