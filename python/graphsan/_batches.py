@@ -174,7 +174,7 @@ def _completed(step: int, batch: Batch, first: Batch, default_bucket: int) -> Ba
         extra[name] = made
     if (batch.index_slot_mapping is None) != (first.index_slot_mapping is None):
         raise ValueError(
-            f"index_slot_mapping is given in one of steps 0 and {step} alone; give it in each step, or in none"
+            f"index_slot_mapping is given in one of steps 0 and {step} alone; give it in each, or in none"
         )
     if set(batch.inputs) != set(first.inputs):
         raise ValueError(

@@ -351,4 +351,4 @@ def test_index_slots_of_some_steps_alone(scene, at):
         graphsan.Batch(s, {"rows": r}, index_slot_mapping=s if i == at else None)
         for i, (s, r) in enumerate(zip(scene.slots, scene.rows))
     ]
-    refused(scene, "in each step, or in none", slot_mapping=None, inputs=None, batches=batches)
+    refused(scene, "in each, or in none", slot_mapping=None, inputs=None, batches=batches)
