@@ -21,8 +21,8 @@ class Interrupt:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Sets `seen` at the first SIGINT; a second one is raised where it lands. Does nothing outside the main
-        thread, and where the program has a handler of its own."""
+        """Sets `seen` at the first SIGINT; a second one is raised where it lands. Does nothing outside the
+        main thread, and where the program has a handler of its own."""
         main = threading.current_thread() is threading.main_thread()
         if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield
