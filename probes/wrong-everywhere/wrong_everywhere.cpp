@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/eager_fault.hpp"
 #include "probes/differences.hpp"
 #include "probes/finding_text.hpp"
 #include "probes/mechanisms.hpp"
@@ -49,31 +50,6 @@ std::vector<model::Where> places(
   return where;
 }
 
-/// Eager leaves out rows that the graph, and the graph alone, writes as the slot mapping names
-/// them.
-bool graph_writes_what_eager_leaves_out(const Facts& facts) {
-  const bool left_out =
-      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
-        return row.row_class == model::RowClass::kEagerMissing;
-      });
-  const bool graph_is_right =
-      std::all_of(facts.writes.begin(), facts.writes.end(),
-                  [](const model::WriteSets& sets) { return sets.graph == sets.expected; });
-  return left_out && graph_is_right && !facts.rows.empty() && facts.rows_dropped == 0;
-}
-
-/// All that differs is that eager leaves the slot mapping, with the graph or without it.
-bool only_eager_rows(const Facts& facts) {
-  if (graph_writes_what_eager_leaves_out(facts)) return true;
-  const bool eager_only =
-      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
-        return row.row_class == model::RowClass::kEagerMissing ||
-               (row.row_class == model::RowClass::kEagerStray && row.eager == row.graph);
-      });
-  return eager_only && !facts.rows.empty() && facts.rows_dropped == 0 && facts.outputs.empty() &&
-         facts.top_k.empty();
-}
-
 std::string fix_text() {
   return "Fix the op itself: slots, dtype and layout with which the cache is written and read "
          "(e4m3 "
@@ -84,7 +60,7 @@ Suspicion eager_places(const Facts& facts) {
   Suspicion suspicion = suspect(facts, "wrong-everywhere", {});
   suspicion.finding.first_step = facts.rows.front().step;
   suspicion.finding.where = where_of(facts, facts.rows);
-  const bool graph_is_right = graph_writes_what_eager_leaves_out(facts);
+  const bool graph_is_right = model::eager_fault(facts) == model::EagerFault::kNotInGraph;
   suspicion.finding.summary =
       graph_is_right
           ? "eager is wrong: it does not write rows that the slot mapping names, and the graph "
@@ -113,7 +89,7 @@ class WrongEverywhereProbe final : public diagnose::Probe {
   [[nodiscard]] std::vector<Suspicion> recognise(const Facts& facts) const override {
     const std::vector<const model::ReferenceDifference*> differences = wrong(facts);
     if (!facts.stability.stable) return {};
-    if (only_eager_rows(facts)) return {eager_places(facts)};
+    if (model::eager_fault(facts) != model::EagerFault::kNone) return {eager_places(facts)};
     if (differences.empty()) return {};
     Suspicion suspicion = suspect(facts, "wrong-everywhere", {});
     suspicion.finding.first_step = differences.front()->step;
@@ -137,8 +113,10 @@ class WrongEverywhereProbe final : public diagnose::Probe {
   }
 
   [[nodiscard]] std::optional<std::string> rule_out(const Facts& facts) const override {
-    if (!facts.reference_ran || !wrong(facts).empty() || only_eager_rows(facts))
+    if (!facts.reference_ran || !wrong(facts).empty() ||
+        model::eager_fault(facts) != model::EagerFault::kNone) {
       return std::nullopt;
+    }
     return "eager's rows and selections, and its outputs in the first and the last step, are those "
            "of the reference ops, up to rounding";
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/eager_fault.hpp"
+
 namespace graphsan::check {
 
 namespace {
@@ -15,20 +17,6 @@ using model::Facts;
 
 bool is_set_level(const model::RowDifference& row) {
   return row.row_class == model::RowClass::kMissing || row.row_class == model::RowClass::kStray;
-}
-
-/// Eager itself leaves the slot mapping, and the arms wrote the same rows with the same bytes.
-bool only_eager_is_wrong(const Facts& facts) {
-  const bool same_rows =
-      std::all_of(facts.writes.begin(), facts.writes.end(),
-                  [](const model::WriteSets& sets) { return sets.eager == sets.graph; });
-  const bool eager_only =
-      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
-        return row.row_class == model::RowClass::kEagerMissing ||
-               (row.row_class == model::RowClass::kEagerStray && row.eager == row.graph);
-      });
-  return same_rows && eager_only && !facts.rows.empty() && facts.rows_dropped == 0 &&
-         facts.top_k.empty() && facts.outputs.empty();
 }
 
 /// Only the carried pass differs, and the capture left rows behind that history does not cover.
@@ -157,10 +145,16 @@ void judge(model::CaseReport& report, const ProofNeeds& needs) {
   const bool harmless = is_harmless(report);
   if (!harmless && differs(facts)) {
     report.verdict = model::Verdict::kDiverged;
-    if (only_eager_is_wrong(facts)) {
+    const model::EagerFault eager = model::eager_fault(facts);
+    if (eager == model::EagerFault::kSameInGraph) {
       report.reason =
           "the arms agree, but eager itself does not write what the slot mapping names: the graph "
           "is not to blame";
+    } else if (eager == model::EagerFault::kNotInGraph) {
+      report.reason =
+          "eager itself leaves out rows that the slot mapping names, and the graph writes them: "
+          "the "
+          "graph is not to blame";
     } else if (report.findings.empty() && left_by_capture(facts)) {
       report.reason =
           "every row is written rightly; what differs follows from rows that warm-up or capture "

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "model/eager_fault.hpp"
 #include "run/consequences.hpp"
 
 namespace graphsan::run {
@@ -256,13 +257,8 @@ std::vector<ChainLink> build_chain(const Facts& facts, const std::set<CacheKind>
         return std::pair{a.step, a.layer} < std::pair{b.step, b.layer};
       });
   if (!first->broken) return {};
-  // Where eager itself leaves out rows, and the graph none, the graph broke nothing.
-  const bool only_eager =
-      !facts.rows.empty() &&
-      std::all_of(facts.rows.begin(), facts.rows.end(), [](const model::RowDifference& row) {
-        return row.row_class == model::RowClass::kEagerMissing;
-      });
-  if (only_eager) return {};
+  // The graph broke nothing.
+  if (model::eager_fault(facts) != model::EagerFault::kNone) return {};
   // Where eager differs from itself no value can be blamed, and a chain would blame one.
   if (facts.stability.ran && !facts.stability.stable) return {};
   first->first = true;

@@ -233,9 +233,13 @@ TEST(BuildChain, RowsThatEagerItselfLeavesOutBreakNoLink) {
   model::Facts facts = test::facts_scene();
   test::lose_row(facts, 0, test::kKey0, 0);
   facts.rows.back().row_class = model::RowClass::kEagerMissing;
+  model::WriteSets& sets = test::writes_of(facts, 0, test::kKey0);
+  std::swap(sets.eager, sets.graph);
   EXPECT_TRUE(chain_of(facts).empty());
   facts.outputs = {output(0, 0, 0.25)};
   EXPECT_TRUE(chain_of(facts).empty());
+  facts.outputs.front().lane = 2;  // of a sequence that lacks no row
+  EXPECT_TRUE(link(chain_of(facts), ChainStage::kOutput).broken);
 }
 
 }  // namespace

@@ -63,6 +63,16 @@ TEST(Judge, SaysThatTheGraphIsNotToBlameWhereEagerItselfLeavesTheSlotMapping) {
   sets.graph = {7};
   report.facts.writes = {sets};
   EXPECT_THAT(judged(report).reason, HasSubstr("eager and graph differ"));
+
+  // The graph writes what the slot mapping names.
+  report.facts.writes.front().expected = {7};
+  EXPECT_THAT(judged(report).reason, HasSubstr("and the graph writes them"));
+  model::OutputDifference output;
+  report.facts.rows.front().lane = 0;
+  report.facts.outputs = {output};
+  EXPECT_THAT(judged(report).reason, HasSubstr("and the graph writes them"));
+  report.facts.outputs.front().lane = 1;  // no row of that lane differs
+  EXPECT_THAT(judged(report).reason, HasSubstr("eager and graph differ"));
 }
 
 TEST(Judge, AgreesWhenEveryProofIsThere) {
