@@ -54,8 +54,9 @@ std::set<int> steadily_missing(const Facts& facts, const std::vector<RowDifferen
       const auto found = by_step.find(step.step);
       if (found == by_step.end()) {
         // A step of another bucket or kind replays another graph, which may be sound.
-        steady = steady &&
-                 facts.steps[static_cast<std::size_t>(by_step.begin()->first)].batch != step.batch;
+        const auto at = static_cast<std::size_t>(by_step.begin()->first);
+        const model::StepFacts& other = facts.steps[at];
+        steady = steady && (other.batch != step.batch || other.bucket != step.bucket);
         continue;
       }
       const bool all = found->second.size() == named;

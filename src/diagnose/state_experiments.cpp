@@ -24,23 +24,26 @@ std::string StepExperiments::foreign_owner(std::uint64_t captured) {
 
 ExperimentResult StepExperiments::refresh_inputs(const Intervention& intervention,
                                                  std::span<const RowKey> rows) {
-  for (const auto& [name, captured] : run_.capture.inputs) {
-    if (!is_named(intervention.names, name)) continue;
-    const std::string owner = foreign_owner(captured);
-    if (owner.empty()) continue;
-    return NotRunnable{"the address that was captured for " + name + " now belongs to " + owner +
-                       ", and is not to be written"};
+  for (const auto& [bucket, inputs] : run_.capture.inputs) {
+    for (const auto& [name, captured] : inputs) {
+      if (!is_named(intervention.names, name)) continue;
+      const std::string owner = foreign_owner(captured);
+      if (owner.empty()) continue;
+      return NotRunnable{"the address that was captured for " + name + " now belongs to " + owner +
+                         ", and is not to be written"};
+    }
   }
   std::size_t found = 0;
   // What lay at the captured addresses; somebody else may have moved in.
   std::vector<std::pair<void*, std::vector<std::byte>>> before;
   const auto set = [&](int step, bool live) {
     const run::StepLog& log = reference_arm().steps.at(static_cast<std::size_t>(step));
+    const run::InputAddresses addresses = run_.capture.inputs_of(step);
     for (const step::InputView& input : runner_.step().inputs(step, step::Arm::kGraph)) {
       if (!is_named(intervention.names, input.name)) continue;
       const run::InputLog* right = find_input(log, input.name);
-      const auto captured = run_.capture.inputs.find(input.name);
-      if (right == nullptr || captured == run_.capture.inputs.end()) continue;
+      const auto captured = addresses.find(input.name);
+      if (right == nullptr || captured == addresses.end()) continue;
       ++found;
       auto* to = reinterpret_cast<std::byte*>(captured->second);
       const auto lanes = std::min(input.lanes, right->view.lanes);

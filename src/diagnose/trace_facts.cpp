@@ -113,13 +113,14 @@ void add_pads(model::InputFacts& facts, const run::CaseRun& run, const run::Inpu
 
 void add_inputs(run::CaseRun& run, std::size_t step) {
   const run::StepLog& eager = run.eager.steps[step];
+  const auto addresses = run.capture.inputs_of(static_cast<int>(step));
   for (const run::InputLog& input : run.graph.steps[step].inputs) {
     model::InputFacts facts;
     facts.name = input.view.name;
     facts.is_activation = input.view.is_activation;
     facts.replay_address = reinterpret_cast<std::uint64_t>(input.view.address);
-    const auto captured = run.capture.inputs.find(facts.name);
-    if (captured != run.capture.inputs.end()) facts.captured_address = captured->second;
+    const auto captured = addresses.find(facts.name);
+    if (captured != addresses.end()) facts.captured_address = captured->second;
     const run::InputLog* right = find_input(eager, facts.name);
     facts.contents_equal_eager = right != nullptr && right->digest == input.digest;
     if (!facts.contents_equal_eager) {

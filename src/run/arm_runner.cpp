@@ -197,6 +197,12 @@ ArmLog ArmRunner::run_eager(step::Arm arm, model::Phase phase, const PassOptions
   return log;
 }
 
+InputAddresses Capture::inputs_of(int step_index) const {
+  if (step->segments(step_index).empty()) return {};
+  const auto found = inputs.find(step->bucket(step_index));
+  return found == inputs.end() ? InputAddresses{} : found->second;
+}
+
 Capture ArmRunner::capture(const step::CaptureRequest& request, bool after_history) {
   announce(model::Phase::kCapture, model::Arm::kGraph, -1);
   step_->reset(stream());
@@ -216,8 +222,13 @@ Capture ArmRunner::capture(const step::CaptureRequest& request, bool after_histo
   }
   device_->synchronize(stream());
   capture.addresses = step_->addresses();
-  for (const step::InputView& input : step_->inputs(0, step::Arm::kGraph)) {
-    capture.inputs[input.name] = reinterpret_cast<std::uint64_t>(input.address);
+  for (int step = 0; step < step_->description().steps; ++step) {
+    if (!step_->plan(step).covered) continue;
+    const auto [bucket, is_new] = capture.inputs.try_emplace(capture.step->bucket(step));
+    if (!is_new) continue;
+    for (const step::InputView& input : step_->inputs(step, step::Arm::kGraph)) {
+      bucket->second[input.name] = reinterpret_cast<std::uint64_t>(input.address);
+    }
   }
   capture.changed = watch_.changed(stream());
   capture.left = capture.changed;

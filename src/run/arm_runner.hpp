@@ -47,6 +47,9 @@ struct PassOptions {
   std::function<device::GraphExecRef(const step::Segment&)> exec_for;
 };
 
+/// Addresses by the names of inputs.
+using InputAddresses = std::map<std::string, std::uint64_t>;
+
 /// A captured step, and what warm-up and capture did to the caches.
 struct Capture {
   std::unique_ptr<step::CapturedStep> step;
@@ -56,8 +59,12 @@ struct Capture {
   std::vector<std::int64_t> changed;  ///< global rows that warm-up and capture changed, sorted
   std::vector<std::int64_t> left;     ///< those that history does not overwrite
   kvcache::RowPack residue;           ///< the bytes left in `changed`
-  std::map<std::string, std::uint64_t> inputs;  ///< addresses of the named inputs when captured
+  /// Addresses of the named inputs when captured, of each bucket that has a graph.
+  std::map<int, InputAddresses> inputs;
   bool after_history = false;
+
+  /// Those of the graph that replays `step`; none where it runs eagerly.
+  [[nodiscard]] InputAddresses inputs_of(int step_index) const;
 };
 
 /// Runs the arms of one step object, one after another, on one stream.

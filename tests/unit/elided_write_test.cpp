@@ -57,6 +57,15 @@ model::Facts traced_key_write_elided() {
   return facts;
 }
 
+TEST(ElidedWriteProbe, HoldsOneBucketsGraphToItsOwnSteps) {
+  model::Facts facts = test::facts_scene();
+  for (int step = 1; step < 3; ++step) test::lose_rows(facts, step, test::kKey0);
+  test::lose_node(facts, 0);
+  EXPECT_FALSE(recognise(facts)) << "step 0 replays the same graph, and writes";
+  facts.steps[0].bucket = 8;
+  EXPECT_TRUE(recognise(facts));
+}
+
 TEST(ElidedWriteProbe, ExpectsNoRowOfALaneWithoutASlot) {
   model::Facts facts = test::facts_scene();
   for (int step = 0; step < 3; ++step) {
