@@ -98,6 +98,11 @@ int CacheSet::cache_of(std::int64_t global_row) const {
   return find_cache(first_rows_.data(), count(), global_row);
 }
 
+bool CacheSet::is_sink(std::int64_t global_row) const {
+  const int cache = cache_of(global_row);
+  return views_[static_cast<std::size_t>(cache)].layout.is_sink(global_row - first_row(cache));
+}
+
 const std::int64_t* CacheSet::device_first_rows() const {
   return reinterpret_cast<const std::int64_t*>(tables_.as<const CacheDescriptor>() + count());
 }

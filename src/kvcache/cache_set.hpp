@@ -36,6 +36,8 @@ class CacheSet {
   [[nodiscard]] std::int64_t global_row(int cache, std::int64_t row) const {
     return first_rows_[cache] + row;
   }
+  /// The row is one where writes do not matter.
+  [[nodiscard]] bool is_sink(std::int64_t global_row) const;
   /// Device array of views().size() descriptors.
   [[nodiscard]] const CacheDescriptor* descriptors() const {
     return tables_.as<const CacheDescriptor>();
