@@ -9,6 +9,16 @@ std::ptrdiff_t StepLog::find(std::int64_t global_row) const {
   return at != changed.end() && *at == global_row ? at - changed.begin() : -1;
 }
 
+const OutputRows* StepLog::find_output(const model::CacheLayout& output) const {
+  for (const OutputRows& rows : outputs) {
+    if (rows.layout.name == output.name && rows.layout.kind == output.kind &&
+        rows.layout.layer == output.layer) {
+      return &rows;
+    }
+  }
+  return nullptr;
+}
+
 const std::vector<std::byte>* StepLog::attended_lane(const OutputRows& output,
                                                      std::size_t lane) const {
   const auto layer = attended.find(output.layout.layer);

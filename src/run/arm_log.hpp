@@ -64,6 +64,9 @@ struct StepLog {
   /// Index of a row in `changed`, or -1.
   [[nodiscard]] std::ptrdiff_t find(std::int64_t global_row) const;
 
+  /// The output that has this one's name, kind and layer, or null.
+  [[nodiscard]] const OutputRows* find_output(const model::CacheLayout& output) const;
+
   /// Reference attention for one lane of an output, or null where there is none or where the output
   /// has rows of another size and so holds something else.
   [[nodiscard]] const std::vector<std::byte>* attended_lane(const OutputRows& output,

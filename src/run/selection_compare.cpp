@@ -155,9 +155,9 @@ class SelectionComparer {
       }
     }
     for (std::size_t earlier = 0; earlier < step; ++earlier) {
-      const OutputRows& before = eager_.steps[earlier].outputs[output];
-      if (static_cast<std::size_t>(difference.lane) < before.lanes.size() &&
-          ids_of(before, static_cast<std::size_t>(difference.lane), head) == graph) {
+      const OutputRows* before = eager_.steps[earlier].find_output(rows.layout);
+      if (before != nullptr && static_cast<std::size_t>(difference.lane) < before->lanes.size() &&
+          ids_of(*before, static_cast<std::size_t>(difference.lane), head) == graph) {
         return model::TopKKind::kEarlier;
       }
     }
