@@ -273,7 +273,8 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
     report.seconds = seconds_since(begin);
     if (watch.on_report && !result.lost) watch.on_report(report);
   } catch (const device::DeviceError& error) {
-    fail(report, tracker, error.what(), remedy_for(error.kind(), tracker.phase()));
+    fail(report, tracker, error.what(),
+         remedy_for(error.kind(), tracker.phase(), !request.plugin.empty()));
     result.device_lost = error.kind() == device::ErrorKind::kSticky;
     result.lost = result.device_lost;
   } catch (const ConfigError&) {
@@ -283,6 +284,10 @@ CaseResult check_case(device::Device& device, const CaseRequest& request, int in
     result.lost = true;
   } catch (const std::exception& error) {
     fail(report, tracker, error.what(), "the step threw this; run this case alone to find where");
+    result.lost = true;
+  } catch (...) {
+    fail(report, tracker, "something was thrown that is no std::exception",
+         "run this case alone to find where");
     result.lost = true;
   }
   report.seconds = seconds_since(begin);

@@ -16,9 +16,10 @@ constexpr const char* kGoneMemory =
 
 }  // namespace
 
-std::string remedy_for(device::ErrorKind kind, model::Phase phase) {
+std::string remedy_for(device::ErrorKind kind, model::Phase phase, bool foreign) {
   switch (kind) {
     case device::ErrorKind::kOutOfMemory:
+      if (foreign) return "give the step smaller buffers, or a device with more memory";
       return "use fewer tokens, layers or a shorter context";
     case device::ErrorKind::kCaptureRefused:
     case device::ErrorKind::kCaptureInvalidated:
@@ -32,6 +33,7 @@ std::string remedy_for(device::ErrorKind kind, model::Phase phase) {
     case device::ErrorKind::kNotSupported:
     case device::ErrorKind::kInvalidArgument:
     case device::ErrorKind::kOther:
+      if (foreign) return "mend the step; the message names the call";
       return "see `graphsan doctor`, and report it with the reproduction command";
   }
   return "";

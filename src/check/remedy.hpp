@@ -9,8 +9,9 @@
 
 namespace graphsan::check {
 
-/// What to do about a device's refusal of a call made in `phase`.
-[[nodiscard]] std::string remedy_for(device::ErrorKind kind, model::Phase phase);
+/// What to do about a device's refusal of a call made in `phase`, by a step that is GraphSan's own
+/// or not.
+[[nodiscard]] std::string remedy_for(device::ErrorKind kind, model::Phase phase, bool foreign);
 
 /// What to do about a worker that a signal ended while its case was in `phase`; `cases` is how many
 /// the run has.

@@ -17,8 +17,16 @@ TEST(Remedy, LooksForMemoryThatIsGoneWhereOnlyAReplayFails) {
   EXPECT_THAT(remedy_for_crash("replay", 1), HasSubstr(kGone));
   EXPECT_THAT(remedy_for_crash("carried", 1), HasSubstr(kGone));
   EXPECT_THAT(remedy_for_crash("eager", 1), Not(HasSubstr(kGone)));
-  EXPECT_THAT(remedy_for(ErrorKind::kSticky, Phase::kReplay), HasSubstr(kGone));
-  EXPECT_THAT(remedy_for(ErrorKind::kSticky, Phase::kEager), HasSubstr("run the eager step"));
+  EXPECT_THAT(remedy_for(ErrorKind::kSticky, Phase::kReplay, false), HasSubstr(kGone));
+  EXPECT_THAT(remedy_for(ErrorKind::kSticky, Phase::kEager, false),
+              HasSubstr("run the eager step"));
+}
+
+TEST(Remedy, AsksTheAuthorOfAStepToMendIt) {
+  EXPECT_THAT(remedy_for(ErrorKind::kInvalidArgument, Phase::kEager, true), HasSubstr("mend"));
+  EXPECT_THAT(remedy_for(ErrorKind::kInvalidArgument, Phase::kEager, false),
+              HasSubstr("report it"));
+  EXPECT_THAT(remedy_for(ErrorKind::kOutOfMemory, Phase::kEager, true), Not(HasSubstr("layers")));
 }
 
 TEST(Remedy, SpeaksOfOtherCasesOnlyWhereThereAreSome) {

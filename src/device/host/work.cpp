@@ -27,6 +27,10 @@ void execute_kernel(const KernelWork& work) {
   } catch (const std::exception& error) {
     throw DeviceError{ErrorKind::kSticky,
                       "kernel " + std::string{work.kernel->name} + " failed: " + error.what()};
+  } catch (...) {
+    throw DeviceError{ErrorKind::kSticky, "kernel " + std::string{work.kernel->name} +
+                                              " failed: it threw something that is no "
+                                              "std::exception"};
   }
 }
 
