@@ -29,8 +29,9 @@ class Step {
   Step& operator=(const Step&) = delete;
   virtual ~Step() = default;
 
-  /// Before each check, while memory can be asked for. For steps that a factory makes, the
-  /// constructor serves as well.
+  /// Before each check, while memory can be asked for; once more where an experiment failed and the
+  /// check begins again, with memory that is new. For steps that a factory makes, the constructor
+  /// serves as well.
   virtual void set_up(Host& /*host*/) {}
 
   /// What the step is: its caches, how many batches it runs, and state that lives on. Called once,
@@ -53,7 +54,8 @@ class Step {
   /// null, and nothing may be issued.
   [[nodiscard]] virtual std::vector<Input> inputs(const Call& /*call*/) { return {}; }
   /// The outputs of a call, each with memory for `call.tokens` lanes: pad lanes are not compared.
-  /// Asked for before the call's run(), in the same way.
+  /// Asked for before the call's run(), in the same way. Every arm declares the same ones, in the
+  /// same order; where they lie may differ.
   [[nodiscard]] virtual std::vector<Output> outputs(const Call& /*call*/) { return {}; }
   /// The step's own capture of the batch or bucket that `call` names, on CUDA; none: GraphSan
   /// captures run().

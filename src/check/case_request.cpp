@@ -32,6 +32,7 @@ std::string common_options(const CaseRequest& request) {
   if (c.capture_metadata) {
     options += fmt::format(" --capture-metadata {}", to_string(*c.capture_metadata));
   }
+  if (c.seed != Config{}.seed) options += fmt::format(" --seed {}", c.seed);
   return options;
 }
 
@@ -48,6 +49,7 @@ std::string quoted(const std::string& word) {
 model::CaseConfig describe_plugin(const CaseRequest& request) {
   model::CaseConfig config;
   config.step = request.plugin;
+  config.seed = request.config.seed;
   config.carry = request.carry;
   return config;
 }
@@ -111,7 +113,6 @@ std::string reproduce_command(const CaseRequest& request, const std::string& dev
   differs("--tp", c.tp, standard.tp);
   differs("--context", c.context, standard.context);
   differs("--page-size", c.page_size, standard.page_size);
-  differs("--seed", c.seed, standard.seed);
   differs("--capture-limit", c.capture_limit, standard.capture_limit);
   if (c.layout != standard.layout) add("--layout", to_string(c.layout));
   if (c.generation != standard.generation) add("--generation", to_string(c.generation));

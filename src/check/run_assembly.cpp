@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -33,12 +34,16 @@ std::vector<std::string> limits_of(const std::vector<CaseRequest>& cases) {
       "hashed: the rows of every declared cache, their guard zones, {} of real lanes; not hashed: "
       "activations between ops, weights, pad lanes of outputs",
       built_in ? "top-k and outputs" : "declared outputs")};
-  bool needs_padding = false;
-  for (const CaseRequest& request : cases) {
-    needs_padding = needs_padding || request.config.bucket > request.config.tokens;
-  }
-  if (!needs_padding) limits.push_back("no case pads its batch: padding was not tested");
   return limits;
+}
+
+bool replays(const model::CaseReport& report) { return report.facts.replays > 0; }
+
+bool pads(const model::CaseReport& report) {
+  const std::vector<model::StepFacts>& steps = report.facts.steps;
+  return std::any_of(steps.begin(), steps.end(), [](const model::StepFacts& step) {
+    return step.covered && step.bucket > step.tokens;
+  });
 }
 
 }  // namespace
@@ -70,6 +75,10 @@ void RunAssembly::add(const model::CaseReport& one) {
 
 model::RunReport RunAssembly::finish(std::vector<model::CaseReport> cases, const std::string& why) {
   report_.cases = std::move(cases);
+  const std::vector<model::CaseReport>& all = report_.cases;
+  if (std::any_of(all.begin(), all.end(), replays) && std::none_of(all.begin(), all.end(), pads)) {
+    report_.limits.push_back("no case pads its batch: padding was not tested");
+  }
   if (!why.empty()) {
     report_.complete = false;
     report_.incomplete_reason = why;

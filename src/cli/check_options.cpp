@@ -51,8 +51,8 @@ constexpr std::array kCaseOptions{"--step",       "--step-options",  "--kv-dtype
                                   "--clean-twin"};
 
 /// Those that hold for every kind of step.
-constexpr std::array kCommonOptions{"--step", "--step-options", "--capture-at",
-                                    "--capture-metadata", "--carry"};
+constexpr std::array kCommonOptions{
+    "--step", "--step-options", "--capture-at", "--capture-metadata", "--carry", "--seed"};
 
 /// Lanes and steps beyond which the plan alone would take minutes; far beyond any engine's batch.
 constexpr int kMostLanes = 65536;
@@ -176,7 +176,8 @@ void add_case_options(CLI::App& command, CheckWords& words) {
   one("--capture-limit", words.capture_limit, "largest batch that is replayed as a graph");
   one("--capture-at", words.capture_at, "start, or live: between two requests");
   one("--fault", words.fault, "plant a fault, ID[:VARIANT]; see `graphsan list faults`");
-  one("--seed", words.seed, "seed of all drawn values");
+  one("--seed", words.seed,
+      "seed of all drawn values; on the host device, of the order of what nothing orders");
   command.get_option("--seed")->check(problem_of_seed);
   command
       .add_flag("--clean-twin", words.clean_twin,
@@ -215,6 +216,7 @@ std::vector<check::CaseRequest> make_plugin_case(const CLI::App& command, const 
     request.config.capture_metadata =
         parse_word("--capture-metadata", words.capture_metadata, kMetadata);
   }
+  request.config.seed = words.seed;
   request.group = "plug-in";
   return {request};
 }
