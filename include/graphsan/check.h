@@ -60,9 +60,9 @@ const char* graphsan_last_error(void);
 const char* graphsan_device_problem(const char* device);
 
 /* Runs the step's arms, compares them, and looks for the mechanism. `options` may be null. Returns
- * a graphsan_result. A step that fails gives a report too: verdict "inconclusive", exit code 4,
- * phase and step named. On GRAPHSAN_OK `*report` is the caller's, for graphsan_report_free(); else
- * it is null. */
+ * a graphsan_result. A step that fails gives a report too, which names phase and step: verdict
+ * "inconclusive" and exit code 4, or what had been seen before it failed. On GRAPHSAN_OK `*report`
+ * is the caller's, for graphsan_report_free(); else it is null. */
 int graphsan_check(const graphsan_plugin_table* step, const graphsan_check_options* options,
                    graphsan_report** report);
 

@@ -55,6 +55,11 @@ class CheckFailed : public std::runtime_error {
 /// What a check says of a step. Only kAgreed is proof that its graph does what eager does.
 enum class Verdict { kAgreed, kDiverged, kHazard, kInconclusive };
 
+inline std::ostream& operator<<(std::ostream& out, Verdict verdict) {
+  constexpr const char* kWords[] = {"agreed", "diverged", "hazard", "inconclusive"};
+  return out << kWords[static_cast<int>(verdict)];
+}
+
 /// What a check found. A moved-from report must not be used, only destroyed or assigned to.
 class Report {
  public:

@@ -10,7 +10,9 @@
 namespace graphsan {
 
 /// Matches a report whose verdict is `agreed`. Else it explains with the report's text: verdict,
-/// and for each finding the mechanism, where, the evidence, the experiment and the fix.
+/// and for each finding the mechanism, where, the evidence, the experiment and the fix. The
+/// negation matches a check that failed as well: where a fault is expected, ask for
+/// Report::verdict().
 class GraphSafeMatcher : public ::testing::MatcherInterface<const Report&> {
  public:
   bool MatchAndExplain(const Report& report,

@@ -80,8 +80,8 @@ struct HostKernel {
 /// This line, as "file:line"; for Host::label().
 #define GRAPHSAN_HERE __FILE__ ":" GRAPHSAN_LINE_TEXT(__LINE__)
 
-/// What GraphSan offers to a step; valid for the life of the step. Functions throw
-/// std::runtime_error where the device refuses; the report has its reason.
+/// What GraphSan offers to a step, until the check ends. Functions throw std::runtime_error where
+/// the device refuses; the report has its reason.
 class Host {
  public:
   explicit Host(const graphsan_host* host, std::string options = {})

@@ -79,7 +79,8 @@ typedef struct graphsan_cache {
 } graphsan_cache;
 
 /* A result with one row a lane: lanes x heads x dim elements. GraphSan fills the first `tokens`
- * lanes before a run and reads them after it, so the memory has as many at least. */
+ * lanes before a run and reads them after it, so the memory has as many at least. Every arm of a
+ * step declares the same outputs, in the same order; where they lie may differ. */
 typedef struct graphsan_output {
   size_t struct_size;
   const char* name;

@@ -32,7 +32,8 @@ class StepBinding {
   StepBinding(const StepBinding&) = delete;
   StepBinding& operator=(const StepBinding&) = delete;
   ~StepBinding() {
-    if (step_ != nullptr) step_->host_ = nullptr;
+    if (owned_ == nullptr && step_ != nullptr) step_->host_ = nullptr;
+    owned_.reset();  // while it has its host
   }
 
  private:

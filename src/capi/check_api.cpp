@@ -59,8 +59,8 @@ int refuse(graphsan_result result, const std::string& why) noexcept {
 template <typename Body>
 int guarded(Body&& body) noexcept {
   try {
-    this_thread().error.clear();
     body();
+    this_thread().error.clear();  // of a refused check inside a step's function, if there was one
     return GRAPHSAN_OK;
   } catch (const BadCall& error) {
     return refuse(GRAPHSAN_BAD_USAGE, error.what());

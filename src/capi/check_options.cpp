@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "check/plugin_case.hpp"
 #include "check/utc_now.hpp"
+#include "step/plugin/abi_struct.hpp"
 
 namespace graphsan::capi {
 
@@ -45,21 +43,17 @@ constexpr std::array<Word<step::minimax_m3::CaptureAt>, 2> kCaptureTimes{
 /// A copy of a struct of the caller's release: what an older one lacks stays zero, and what a newer
 /// one has may not be set.
 graphsan_check_options known_part(const graphsan_check_options* given) {
-  graphsan_check_options known{};
-  if (given == nullptr) return known;
+  if (given == nullptr) return {};
   if (given->struct_size < sizeof(given->struct_size)) {
     throw BadCall{"options: struct_size is not set; set it to sizeof(graphsan_check_options)"};
   }
-  std::memcpy(&known, given, std::min(given->struct_size, sizeof(known)));
-  const auto* bytes = reinterpret_cast<const std::byte*>(given);
-  for (std::size_t i = sizeof(known); i < given->struct_size; ++i) {
-    if (bytes[i] == std::byte{0}) continue;
+  if (step::plugin::sets_unknown(given, given->struct_size, sizeof(*given))) {
     throw BadCall{
         fmt::format("options: the {} bytes of a newer <graphsan/check.h> set what release {} of "
                     "the library does not know; use a newer library",
                     given->struct_size, GRAPHSAN_VERSION)};
   }
-  return known;
+  return step::plugin::known_part<graphsan_check_options>(given, given->struct_size);
 }
 
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }

@@ -9,11 +9,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/capi/bucket_step.hpp"
 #include "tests/capi/paged_step.hpp"
 
 namespace graphsan {
 namespace {
 
+using test::BucketStep;
 using test::PagedStep;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -58,6 +60,44 @@ TEST(CheckHpp, KnowsASinkFromARow) {
   EXPECT_THAT(report_of(PagedStep::Bug::kPadWritesSink), IsGraphSafe());
 }
 
+TEST(CheckHpp, HoldsNoArmToASink) {
+  EXPECT_THAT(report_of(PagedStep::Bug::kEagerWritesSink), IsGraphSafe());
+  EXPECT_THAT(report_of(PagedStep::Bug::kRestlessSink), IsGraphSafe());
+  EXPECT_THAT(report_of(PagedStep::Bug::kPadWritesSink).text(),
+              Not(HasSubstr("warm-up and capture changed")));
+}
+
+TEST(CheckHpp, RefusesArmsThatPutOutDifferentThings) {
+  for (const auto bug : {PagedStep::Bug::kFewerOutputs, PagedStep::Bug::kOutputsSwapped}) {
+    const Report report = report_of(bug);
+    EXPECT_EQ(report.exit_code(), 4) << report.text();
+    EXPECT_THAT(report.text(), AllOf(HasSubstr("outputs() of step 0"), HasSubstr("sums again")));
+  }
+}
+
+TEST(CheckHpp, KnowsTheInputsOfEachBucketsGraph) {
+  BucketStep sound;
+  EXPECT_THAT(check(sound, on_host()), IsGraphSafe());
+  BucketStep faulty{true};
+  const Report report = check(faulty, on_host());
+  EXPECT_EQ(report.verdict(), Verdict::kDiverged) << report.text();
+  EXPECT_THAT(report.text(), AllOf(HasSubstr("elided-write"), Not(HasSubstr("moved-buffer ("))));
+}
+
+TEST(CheckHpp, SaysWhetherABatchWasPadded) {
+  constexpr const char* kUntested = "padding was not tested";
+  BucketStep exact;
+  EXPECT_THAT(check(exact, on_host()).json(), HasSubstr(kUntested));
+  EXPECT_THAT(report_of(PagedStep::Bug::kNone).json(), Not(HasSubstr(kUntested)));
+}
+
+TEST(CheckHpp, ReportsTheSeedOfTheRun) {
+  PagedStep step;
+  CheckOptions options = on_host();
+  options.seed = 7;
+  EXPECT_THAT(check(step, options).json(), HasSubstr("\"seed\": 7"));
+}
+
 TEST(CheckHpp, NamesTheFrozenArgument) {
   const Report report = report_of(PagedStep::Bug::kCountByValue);
   EXPECT_EQ(report.verdict(), Verdict::kDiverged);
@@ -88,7 +128,10 @@ TEST(CheckHpp, PrintsAReportOnOneLine) {
 }
 
 TEST(CheckHpp, NeverMatchesAStepThatDoesNothing) {
-  EXPECT_THAT(report_of(PagedStep::Bug::kIdle), Not(IsGraphSafe()));
+  const Report report = report_of(PagedStep::Bug::kIdle);
+  EXPECT_EQ(report.verdict(), Verdict::kDiverged) << report.text();
+  EXPECT_EQ(report.exit_code(), 1);
+  EXPECT_THAT(report, Not(IsGraphSafe()));
 }
 
 TEST(CheckHpp, CarriesAnExceptionOverAsAFailureOfTheStep) {
@@ -97,6 +140,11 @@ TEST(CheckHpp, CarriesAnExceptionOverAsAFailureOfTheStep) {
   EXPECT_EQ(report.exit_code(), 4);
   EXPECT_THAT(report.text(), AllOf(HasSubstr("run() of step 1"), HasSubstr("sequence 2 is lost")));
   EXPECT_THAT(report, Not(IsGraphSafe()));
+}
+
+TEST(CheckHpp, RunsAnEagerOpWithinAnotherAsPartOfIt) {
+  const Report report = report_of(PagedStep::Bug::kNestedBreak);
+  EXPECT_EQ(report.exit_code(), 3) << report.text();
 }
 
 TEST(CheckHpp, CarriesOverWhatAnEagerOpThrows) {
@@ -118,6 +166,23 @@ TEST(CheckHpp, MakesAStepOfAFactoryForEachCheck) {
   EXPECT_THAT(check(factory, on_host()), IsGraphSafe());
   EXPECT_THAT(check(factory, on_host()), IsGraphSafe());
   EXPECT_EQ(made, 2);
+}
+
+TEST(CheckHpp, LetsAStepUseItsHostWhileItIsDestroyed) {
+  struct Last : PagedStep {
+    explicit Last(int& destroyed) : destroyed_{&destroyed} {}
+    Last(const Last&) = delete;
+    Last& operator=(const Last&) = delete;
+    ~Last() override {
+      EXPECT_FALSE(host().is_cuda());
+      ++*destroyed_;
+    }
+    int* destroyed_;
+  };
+  int destroyed = 0;
+  const StepFactory factory = [&](Host&) { return std::make_unique<Last>(destroyed); };
+  EXPECT_THAT(check(factory, on_host()), IsGraphSafe());
+  EXPECT_EQ(destroyed, 1);
 }
 
 TEST(CheckHpp, SaysWhyAFactoryMadeNoStep) {

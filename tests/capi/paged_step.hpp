@@ -17,16 +17,21 @@ class PagedStep : public Step {
  public:
   enum class Bug {
     kNone,
-    kCountByValue,  ///< the number of live tokens is passed by value, as it was at capture
-    kIdle,          ///< run() does nothing
-    kThrow,         ///< run() of step 1 throws
-    kNoPages,       ///< a cache without pages is declared
-    kShortBatch,    ///< fewer positions than slots
-    kBreak,         ///< sound: the write runs eagerly, between the segments of a graph
-    kBreakThrows,   ///< the op that runs eagerly throws
-    kOutput,        ///< the output alone is wrong, by a factor passed by value
-    kPadWrites,     ///< pad lanes write the last row
-    kPadWritesSink  ///< sound: they do, and the last row is declared as a sink
+    kCountByValue,     ///< the number of live tokens is passed by value, as it was at capture
+    kIdle,             ///< run() does nothing
+    kThrow,            ///< run() of step 1 throws
+    kNoPages,          ///< a cache without pages is declared
+    kShortBatch,       ///< fewer positions than slots
+    kBreak,            ///< sound: the write runs eagerly, between the segments of a graph
+    kNestedBreak,      ///< sound: and within another op that runs eagerly
+    kBreakThrows,      ///< the op that runs eagerly throws
+    kOutput,           ///< the output alone is wrong, by a factor passed by value
+    kPadWrites,        ///< pad lanes write the last row
+    kPadWritesSink,    ///< sound: they do, and the last row is declared as a sink
+    kEagerWritesSink,  ///< sound: so does a run with a live batch, which no graph is
+    kFewerOutputs,     ///< the graph's arms declare an output less
+    kOutputsSwapped,   ///< they declare the outputs in another order
+    kRestlessSink      ///< sound: the sink holds a number that no two runs share
   };
 
   explicit PagedStep(Bug bug = Bug::kNone) : bug_{bug} {}
@@ -47,7 +52,10 @@ class PagedStep : public Step {
     key.page_size = kPageSize;
     key.dim = kDim;
     key.data = cache_;
-    if (bug_ == Bug::kPadWritesSink) key.sinks = {{kRows - 1, kRows}};
+    if (bug_ == Bug::kPadWritesSink || bug_ == Bug::kEagerWritesSink ||
+        bug_ == Bug::kRestlessSink) {
+      key.sinks = {{kRows - 1, kRows}};
+    }
     Description description;
     description.name = "paged step";
     description.steps = 4;
@@ -88,11 +96,20 @@ class PagedStep : public Step {
       host().launch<&write_rows>(stream, "write_rows", {cache_, rows_, slots_, lanes, pad_row});
     };
     if (bug_ == Bug::kBreak) return host().run_eagerly(call.stream, "write", write);
+    if (bug_ == Bug::kNestedBreak) {
+      return host().run_eagerly(call.stream, "outer", [this, write](void* stream) {
+        host().run_eagerly(stream, "write", write);
+      });
+    }
     if (bug_ == Bug::kBreakThrows) {
       return host().run_eagerly(call.stream, "write",
                                 [](void*) { throw std::runtime_error{"no such page"}; });
     }
     write(call.stream);
+    if (bug_ == Bug::kEagerWritesSink && call.live()) host().fill(call.stream, sink(), 1, 4);
+    if (bug_ == Bug::kRestlessSink) {
+      host().fill(call.stream, sink(), static_cast<std::uint8_t>(++runs_), 4);
+    }
     const double factor = bug_ == Bug::kOutput && !call.live() ? 2 : 1;
     host().label(call.stream, "paged_step.hpp: sum");
     host().launch<&sum_rows>(call.stream, "sum_rows",
@@ -109,13 +126,20 @@ class PagedStep : public Step {
     ++histories_;
   }
 
-  std::vector<Output> outputs(const Call&) override {
+  std::vector<Output> outputs(const Call& call) override {
     Output sums;
     sums.name = "sums";
     sums.dtype = DType::kF32;
     sums.dim = 1;
     sums.data = sums_;
-    return {sums};
+    if (bug_ != Bug::kFewerOutputs && bug_ != Bug::kOutputsSwapped) return {sums};
+    Output again = sums;
+    again.name = "sums again";
+    const bool graph = call.arm != Arm::kEager;
+    if (bug_ == Bug::kOutputsSwapped) {
+      return graph ? std::vector{again, sums} : std::vector{sums, again};
+    }
+    return graph ? std::vector{sums} : std::vector{sums, again};
   }
 
   std::vector<Input> inputs(const Call&) override {
@@ -184,6 +208,8 @@ class PagedStep : public Step {
     }
   }
 
+  [[nodiscard]] float* sink() const { return cache_ + (kRows - 1) * kDim; }
+
   static std::int64_t slot_of(int step, int lane) { return lane * kPageSize + step; }
 
   Bug bug_;
@@ -194,6 +220,7 @@ class PagedStep : public Step {
   int set_ups_ = 0;
   int resets_ = 0;
   int histories_ = 0;
+  int runs_ = 0;
 };
 
 }  // namespace graphsan::test

@@ -205,7 +205,7 @@ static const graphsan_plugin_table table = {
 const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
 '''
 
-    def fail(self, run, *says, steps=2, options=()):
+    def fails(self, run, *says, steps=2, options=()):
         library = self.library(self.TABLE, f"-DRUN={run}", f"-DSTEPS={steps}")
         result = graphsan("check", "--device", "host", "--step", library, *options)
         self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
@@ -216,7 +216,7 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
 
     def test_a_call_that_a_capture_forbids_is_named(self):
         fill = "host->fill(host, call->stream, cache.data, 1, 16);"
-        self.fail(f"{fill} if (call->capturing) host->synchronize(host, call->stream); return 0;",
+        self.fails(f"{fill} if (call->capturing) host->synchronize(host, call->stream); return 0;",
                   "run() of a dummy batch of 1, graph arm, while capturing", "synchronize")
 
     def test_an_exception_that_leaves_the_plugin(self):
@@ -229,7 +229,7 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
                       "plug-in: no such sequence", " ".join(result.stdout.split()))
 
     def test_memory_that_is_asked_for_outside_create(self):
-        self.fail('return host->allocate(host, "late", 16) == 0;', "outside create()")
+        self.fails('return host->allocate(host, "late", 16) == 0;', "outside create()")
 
     def declare(self, edit, *says):
         """What a description that describes no memory is refused with."""
@@ -246,7 +246,7 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
         self.declare(("out->caches = &cache;", "out->caches = 0;"), "caches", "null")
         self.declare((".struct_size = sizeof(cache)", ".struct_size = 0"), "struct_size")
         self.declare((".dim = 4}", ".dim = 8}"), "takes 128 bytes, and 64 of them lie in")
-        self.declare((".dim = 4}", ".dim = 4, .slot_stride = 4}"), "strides", "at least the 16")
+        self.declare((".dim = 4}", ".dim = 4, .slot_stride = 4}"), "strides", "rows overlap")
         self.declare((".dtype = GRAPHSAN_F32", ".dtype = 77"), "dtype 77", "graphsan_dtype")
         self.declare((".dim = 4}", ".dim = 4, .sink_count = 1}"), "sinks is null")
 
@@ -260,11 +260,11 @@ const graphsan_plugin_table* graphsan_plugin(void) { return &table; }
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)  # it writes nothing
 
     def test_an_abort_and_a_hang(self):
-        self.fail("__builtin_trap(); return 0;", "killed by signal", "step 0")
-        self.fail("for (;;) sleep(1); return 0;", "no sign of life", options=("--watchdog", 2))
+        self.fails("__builtin_trap(); return 0;", "killed by signal", "step 0")
+        self.fails("for (;;) sleep(1); return 0;", "no sign of life", options=("--watchdog", 2))
 
     def test_a_description_of_nothing(self):
-        self.fail("return 0;", "declares 0 steps", steps=0)
+        self.fails("return 0;", "declares 0 steps", steps=0)
 
 
 if __name__ == "__main__":

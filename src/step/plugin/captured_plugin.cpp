@@ -13,8 +13,8 @@ void CapturedPlugin::add(int bucket, std::vector<SegmentedCapture::Captured> seg
   }
 }
 
-std::vector<Segment>& CapturedPlugin::adopt(int bucket, std::function<void()> release) {
-  releases_.push_back(std::make_unique<Release>(std::move(release)));
+std::vector<Segment>& CapturedPlugin::adopt(int bucket, std::unique_ptr<Release> release) {
+  releases_.push_back(std::move(release));
   return segments_[bucket];
 }
 

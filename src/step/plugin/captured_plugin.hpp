@@ -20,13 +20,6 @@ class CapturedPlugin final : public CapturedStep {
   /// A capture by GraphSan, and what its nodes were labelled.
   void add(int bucket, std::vector<SegmentedCapture::Captured> segments,
            const std::shared_ptr<const NodeLabels>& labels);
-  /// The plug-in's own segments of a bucket, to be filled; `release` gives them back in the end.
-  [[nodiscard]] std::vector<Segment>& adopt(int bucket, std::function<void()> release);
-
-  [[nodiscard]] std::span<const Segment> segments(int step) const override;
-  [[nodiscard]] int bucket(int step) const override;
-
- private:
   /// Gives the plug-in's graphs back.
   class Release {
    public:
@@ -45,6 +38,14 @@ class CapturedPlugin final : public CapturedStep {
     std::function<void()> release_;
   };
 
+  /// The plug-in's own segments of a bucket, to be filled; `release`, which may be null, gives them
+  /// back in the end.
+  [[nodiscard]] std::vector<Segment>& adopt(int bucket, std::unique_ptr<Release> release);
+
+  [[nodiscard]] std::span<const Segment> segments(int step) const override;
+  [[nodiscard]] int bucket(int step) const override;
+
+ private:
   const std::vector<model::StepFacts>* batches_;
   std::vector<std::vector<SegmentedCapture::Captured>> owned_;
   std::vector<std::unique_ptr<Release>> releases_;

@@ -168,6 +168,12 @@ void PluginHost::run_eagerly(device::StreamRef stream, const char* name, int (*o
   const auto run = [this, called, op, argument](device::StreamRef on) {
     const bool nested = in_call_;
     if (!nested) begin_call();
+    // An op within this one is part of it: there is no segment open that it could break.
+    struct Restore {
+      SegmentedCapture*& place;
+      SegmentedCapture* before;
+      ~Restore() { place = before; }
+    } const restore{capture_, std::exchange(capture_, nullptr)};
     int status = 0;
     try {
       status = op(argument, on.raw);

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
+#include "step/plugin/abi_struct.hpp"
 #include "step/plugin/plugin_error.hpp"
 
 namespace graphsan::step::plugin {
@@ -47,9 +46,13 @@ graphsan_plugin_table accepted(const graphsan_plugin_table& table, const std::st
         "<graphsan/plugin.h>",
         whose, table.abi_version, GRAPHSAN_PLUGIN_ABI)};
   }
-  graphsan_plugin_table known{};
-  // An older header's table is shorter: what it does not know stays null.
-  std::memcpy(&known, &table, std::min(table.struct_size, sizeof(known)));
+  if (sets_unknown(&table, table.struct_size, sizeof(table))) {
+    throw PluginUnusable{fmt::format(
+        "{}: its table, of a newer <graphsan/plugin.h>, sets a function that this release does not "
+        "know; use a newer GraphSan",
+        whose)};
+  }
+  const auto known = known_part<graphsan_plugin_table>(&table, table.struct_size);
   if (const std::string absent = absent_functions(known); !absent.empty()) {
     throw PluginUnusable{fmt::format(
         "{}: its table lacks {}; set them, and struct_size to sizeof(graphsan_plugin_table)", whose,

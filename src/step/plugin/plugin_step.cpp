@@ -1,14 +1,16 @@
 #include "step/plugin/plugin_step.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <set>
 #include <utility>
 
+#include "step/plugin/abi_struct.hpp"
+#include "step/plugin/cache_extent.hpp"
 #include "step/plugin/captured_plugin.hpp"
 #include "step/plugin/plugin_error.hpp"
 #include "step/plugin/plugin_views.hpp"
@@ -34,10 +36,15 @@ Struct entry(const Struct* array, std::int32_t i, const char* what) {
   if (size < sizeof(std::size_t)) {
     throw PluginFailure{fmt::format("{}: struct_size of the first is not set", what)};
   }
-  Struct copy{};
-  std::memcpy(&copy, reinterpret_cast<const std::byte*>(array) + static_cast<std::size_t>(i) * size,
-              std::min(size, sizeof(copy)));
-  return copy;
+  const auto* place =
+      reinterpret_cast<const std::byte*>(array) + static_cast<std::size_t>(i) * size;
+  if (sets_unknown(place, size, sizeof(Struct))) {
+    throw PluginFailure{
+        fmt::format("{}: entry {}, of a newer <graphsan/plugin.h>, sets what this release does not "
+                    "know; use a newer GraphSan",
+                    what, i)};
+  }
+  return known_part<Struct>(place, size);
 }
 
 /// What rows hold before anything is written: finite in every dtype, and no zero, so that a stray
@@ -63,6 +70,17 @@ std::string text_of(const char* function, const graphsan_call& call) {
                      word(call.arm), call.capturing != 0 ? ", while capturing" : "");
 }
 
+/// What an output is in every arm, wherever it lies.
+std::string identity(const model::CacheLayout& layout) {
+  return fmt::format("`{}` ({} of layer {}, {} heads of {} {})", layout.name,
+                     to_string(layout.kind), layout.layer, layout.heads, layout.dim,
+                     to_string(layout.dtype));
+}
+
+std::string list(const std::vector<std::string>& words) {
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
 /// Lanes that a call's buffers hold.
 std::int64_t lanes_of(const graphsan_call& call) {
   return call.arm == GRAPHSAN_EAGER ? call.tokens : call.bucket;
@@ -77,8 +95,8 @@ PluginStep::PluginStep(device::Device& device, std::shared_ptr<const PluginLibra
       options_{std::move(options)},
       setup_stream_{device.create_stream()},
       host_{std::make_unique<PluginHost>(device, setup_stream_.get())} {
-  create();
   try {
+    create();
     describe();
   } catch (...) {
     destroy();
@@ -128,7 +146,13 @@ void PluginStep::call(const std::string& what, Function function, Arguments... a
 
 void PluginStep::create() {
   host_->set_may_allocate(true);
-  call("create()", library_->table().create, host_->table(), options_.text.c_str(), &self_);
+  const auto made = [this] {
+    void* self = nullptr;
+    const int status = library_->table().create(host_->table(), options_.text.c_str(), &self);
+    if (status == 0) self_ = self;  // else it is create()'s own to free
+    return status;
+  };
+  call("create()", made);
   host_->set_may_allocate(false);
   if (self_ == nullptr) {
     throw PluginFailure{fmt::format("{}: create() made no step", library_->title())};
@@ -226,6 +250,16 @@ std::vector<OutputView> PluginStep::outputs(int step, Arm arm) const {
   for (const graphsan_output& output : ask("outputs", library_->table().outputs, one)) {
     views.push_back(output_view(output, one.tokens));
   }
+  // What one arm put out is compared with the other's, one by one.
+  std::vector<std::string> words;
+  for (const OutputView& view : views) words.push_back(identity(view.view.layout));
+  const auto [first, is_first] = outputs_.try_emplace(step, words);
+  if (!is_first && first->second != words) {
+    throw PluginFailure{fmt::format(
+        "{}: {} declares {}, and another arm declared {}; every arm must declare the same outputs, "
+        "in the same order",
+        library_->title(), text_of("outputs", one), list(words), list(first->second))};
+  }
   return views;
 }
 
@@ -239,25 +273,9 @@ std::vector<InputView> PluginStep::inputs(int step, Arm arm) const {
 }
 
 void PluginStep::fill_rows(const kvcache::CacheView& view, device::StreamRef stream) {
-  const model::CacheLayout& layout = view.layout;
-  auto* base = static_cast<std::byte*>(view.base);
-  const std::int64_t row = layout.row_bytes();
-  const bool whole_rows = layout.head_stride == layout.run_bytes() && layout.slot_stride == row;
-  const auto fill = [&](std::int64_t offset, std::int64_t bytes) {
-    device_->fill(stream, base + offset, kUnwritten, static_cast<std::size_t>(bytes));
-  };
-  if (whole_rows && layout.page_stride == layout.page_size * row) return fill(0, extent(layout));
-  for (std::int64_t page = 0; page < layout.pages; ++page) {
-    const std::int64_t first = page * layout.page_size;
-    if (whole_rows) {
-      fill(layout.run_offset(first, 0), layout.page_size * row);
-      continue;
-    }
-    for (std::int64_t slot = 0; slot < layout.page_size; ++slot) {
-      for (std::int64_t head = 0; head < layout.heads; ++head) {
-        fill(layout.run_offset(first + slot, head), layout.run_bytes());
-      }
-    }
+  for (const ByteRange& range : byte_ranges(view.layout)) {
+    device_->fill(stream, static_cast<std::byte*>(view.base) + range.offset, kUnwritten,
+                  static_cast<std::size_t>(range.bytes));
   }
 }
 
@@ -318,19 +336,23 @@ bool PluginStep::adopt_own(CapturedPlugin& captured, const graphsan_call& one) {
   const graphsan_plugin_table& table = library_->table();
   const graphsan_segment* made = nullptr;
   std::int32_t count = 0;
-  void* handle = nullptr;
-  call(text_of("capture", one), table.capture, self_, &one, &made, &count, &handle);
+  std::unique_ptr<CapturedPlugin::Release> release;
+  const auto capture = [&] {
+    void* handle = nullptr;
+    const int status = table.capture(self_, &one, &made, &count, &handle);
+    if (status == 0 && (handle != nullptr || count > 0)) {
+      release = std::make_unique<CapturedPlugin::Release>(
+          [library = library_, self = self_, handle] { library->table().release(self, handle); });
+    }
+    return status;
+  };
+  call(text_of("capture", one), capture);
   if (count < 0) {
     throw PluginFailure{fmt::format("{}: capture() made {} segments", library_->title(), count)};
   }
-  if (count == 0) {
-    if (handle != nullptr) table.release(self_, handle);
-    return false;
-  }
+  if (count == 0) return false;
   const auto labels = std::make_shared<NodeLabels>();
-  std::vector<Segment>& segments = captured.adopt(
-      one.bucket,
-      [library = library_, self = self_, handle] { library->table().release(self, handle); });
+  std::vector<Segment>& segments = captured.adopt(one.bucket, std::move(release));
   for (std::int32_t i = 0; i < count; ++i) {
     const graphsan_segment piece = entry(made, i, "segments");
     if ((piece.graph == nullptr) != (piece.exec == nullptr)) {

@@ -2,6 +2,7 @@
 
 #include <graphsan/plugin.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,8 @@ class PluginStep final : public Step {
   StepDescription description_;
   std::vector<OpaqueView> states_;
   std::vector<model::StepFacts> batches_;
+  /// What the first arm that was asked declared as outputs of a step.
+  mutable std::map<int, std::vector<std::string>> outputs_;
 };
 
 }  // namespace graphsan::step::plugin

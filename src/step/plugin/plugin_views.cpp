@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "step/plugin/cache_extent.hpp"
 #include "step/plugin/plugin_error.hpp"
 
 namespace graphsan::step::plugin {
@@ -63,20 +64,13 @@ void require_shape(const std::string& name, const model::CacheLayout& layout) {
                            layout.pages, layout.page_size, layout.heads, layout.dim));
 }
 
-/// Rows may interleave with other buffers' but their runs lie apart and in order.
+/// Rows may interleave with other buffers', not with one another.
 void require_strides(const std::string& name, const model::CacheLayout& layout) {
-  const std::int64_t run = layout.run_bytes();
-  const auto lies_apart = [&](std::int64_t count, std::int64_t stride) {
-    return count == 1 || stride >= run;
-  };
-  if (lies_apart(layout.heads, layout.head_stride) &&
-      lies_apart(layout.page_size, layout.slot_stride) &&
-      lies_apart(layout.pages, layout.page_stride)) {
-    return;
-  }
-  refuse(name, fmt::format("has strides of {}, {} and {} bytes (page, slot, head); each must be at "
-                           "least the {} bytes of one head's run",
-                           layout.page_stride, layout.slot_stride, layout.head_stride, run));
+  if (runs_lie_apart(layout)) return;
+  refuse(name, fmt::format("has strides of {}, {} and {} bytes (page, slot, head), with which rows "
+                           "overlap: {} pages of {} slots, {} heads of {} bytes",
+                           layout.page_stride, layout.slot_stride, layout.head_stride, layout.pages,
+                           layout.page_size, layout.heads, layout.run_bytes()));
 }
 
 std::int64_t or_contiguous(std::int64_t stride, std::int64_t contiguous) {
@@ -210,10 +204,6 @@ void require_rows(const model::StepFacts& batch, const std::vector<kvcache::Cach
                       batch.step, lane, slot, layout.name, layout.rows() - 1)};
     }
   }
-}
-
-std::int64_t extent(const model::CacheLayout& layout) {
-  return layout.run_offset(layout.rows() - 1, layout.heads - 1) + layout.run_bytes();
 }
 
 }  // namespace graphsan::step::plugin

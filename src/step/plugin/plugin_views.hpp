@@ -21,6 +21,5 @@ namespace graphsan::step::plugin {
 void require_rows(const model::StepFacts& batch, const std::vector<kvcache::CacheView>& caches);
 
 /// Bytes from row 0, head 0 to the end of the last row.
-[[nodiscard]] std::int64_t extent(const model::CacheLayout& layout);
 
 }  // namespace graphsan::step::plugin
